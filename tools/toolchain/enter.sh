@@ -1,12 +1,14 @@
 #!/bin/sh
-# enter.sh ROOT UID COMMAND...: runs COMMAND with ROOT's /usr and /etc and everything else of this machine.
-# Started by tools/bazel in a mount namespace of its own. pivot_root and not chroot, since the kernel refuses
-# user namespaces to a chrooted process and the tests make some.
+# enter.sh ROOT COMMAND...: runs COMMAND with ROOT's /usr and /etc and everything else of this machine.
+# Started in a mount namespace of its own. pivot_root and not chroot, since the kernel refuses user namespaces to a
+# chrooted process and the tests make some.
 set -e
-root=$1 uid=$2
-shift 2
-here=$PWD
-new=$root/../enter
+root=$1
+shift
+trap 'echo "tools/bazel: could not enter $root." "If it is damaged, remove it and run this again." >&2; exit 36' EXIT
+here=$PWD path=$PATH
+PATH=/usr/sbin:/usr/bin:/sbin:/bin # a plain user's lacks pivot_root
+new=$(readlink -f "$root/..")/enter
 mkdir -p "$new"
 mount -t tmpfs -o mode=755,size=1m berth-root "$new"
 for entry in /* /.[!.]*; do
@@ -19,6 +21,7 @@ for entry in /* /.[!.]*; do
     mount --rbind "$entry" "$new/$name"
   fi
 done
+umount -l "$new$new" # the copy of all this that came along with the directory it is made in
 for name in usr etc; do
   mkdir "$new/$name"
   mount --bind "$root/$name" "$new/$name"
@@ -30,6 +33,8 @@ pivot_root . .host
 umount -l /.host
 rmdir /.host
 cd "$here"
+trap - EXIT
+PATH=$path
 # A plain user had capabilities in its user namespace for the mounts above; the command gets none.
-[ "$uid" = 0 ] || exec setpriv --inh-caps=-all --ambient-caps=-all -- "$@"
+[ "$(id -u)" = 0 ] || exec /usr/bin/setpriv --inh-caps=-all --ambient-caps=-all -- "$@"
 exec "$@"

@@ -1,37 +1,36 @@
 #!/bin/bash
-# make_deps.sh OUT MIRROR DOWNLOADS: unpacks the sources of sources.txt as Bazel modules under OUT/src and writes
-# OUT/bazelrc, which points every module there. Needs no root.
+# make_deps.sh OUT DOWNLOADS: unpacks the sources of sources.txt as Bazel modules under OUT/src and writes
+# OUT/bazelrc, which points every module there. Run inside the root.
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
-out=$1 mirror=$2 downloads=$3
-final=${out%.tmp}
-mkdir -p "$out/src" "$downloads"
+out=$1 downloads=$2
+rm -rf "$out.tmp"
+mkdir -p "$out.tmp/src"
+cd "$out.tmp/src"
 
-while read -r module path sha; do
+while read -r module _ sha; do
   case $module in '' | \#*) continue ;; esac
-  file=$downloads/$sha
-  if ! [ -e "$file" ]; then
-    /usr/lib/apt/apt-helper -qq -o APT::Sandbox::User="$(id -un)" download-file \
-      "${mirror%/}/pool/main/${path//+/%2b}" "$file.part" "SHA256:$sha"
-    mv "$file.part" "$file"
-  fi
-  mkdir "$out/src/${module#@}"
-  tar -xf "$file" -C "$out/src/${module#@}" --strip-components=1 --no-same-owner
+  mkdir "${module#@}"
+  tar -xf "$downloads/$sha" -C "${module#@}" --strip-components=1 --no-same-owner
 done <"$here/sources.txt"
-cp -R "$here/overlay/." "$out/src/"
+cp -R "$here/overlay/." .
 
 # Asked for by the modules above or by Bazel itself, and used by nothing that is built here.
-stubs="apple_support buildozer libpfm protobuf pybind11_bazel rules_foreign_cc zlib"
-for module in $stubs; do
-  mkdir "$out/src/$module"
-  echo "module(name = \"$module\")" >"$out/src/$module/MODULE.bazel"
+for module in apple_support buildozer libpfm protobuf pybind11_bazel rules_foreign_cc zlib; do
+  mkdir $module
+  echo "module(name = \"$module\")" >$module/MODULE.bazel
 done
 
 {
   echo "common --registry=file:///nonexistent --lockfile_mode=off --noenable_workspace"
-  echo "common --repo_env=BERTH_LIBCGROUP_SOURCE=$final/src/libcgroup"
-  echo "build --disk_cache=${final%/*}/disk --experimental_disk_cache_gc_max_size=8G"
-  for dir in "$out"/src/*; do
-    [ -e "$dir/MODULE.bazel" ] && echo "common --override_module=${dir##*/}=$final/src/${dir##*/}"
+  # The root's compiler, whatever the caller's environment says.
+  echo "common --repo_env=CC=gcc --repo_env=PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+  echo "common '--repo_env=BERTH_LIBCGROUP_SOURCE=$out/src/libcgroup'"
+  echo "test --test_tmpdir=/tmp/berth-test-$(id -u)" # of this user alone; short, for names of unix sockets
+  echo "build '--disk_cache=${out%/*}/disk' --experimental_disk_cache_gc_max_size=8G"
+  for file in */MODULE.bazel; do
+    module=${file%/*}
+    echo "common '--override_module=$module=$out/src/$module'"
   done
-} >"$out/bazelrc"
+} >../bazelrc
+mv "$out.tmp" "$out"
