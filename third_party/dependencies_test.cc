@@ -19,8 +19,7 @@ namespace {
 TEST(Dependencies, LibseccompIsNewEnoughToMergeComparisonsSafely) {
   const scmp_version* version = seccomp_version();
   ASSERT_NE(version, nullptr);
-  EXPECT_GE(std::tie(version->major, version->minor, version->micro),
-            std::make_tuple(2u, 6u, 1u));
+  EXPECT_GE(std::tie(version->major, version->minor, version->micro), std::make_tuple(2u, 6u, 1u));
 }
 
 TEST(Dependencies, LibcgroupAnswers) {

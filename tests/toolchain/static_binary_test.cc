@@ -1,4 +1,5 @@
-// unsanitized_static_binary and embed_binary: the carried binary runs from memory and needs nothing of the machine.
+// unsanitized_static_binary and embed_binary: the carried binary runs from memory and needs nothing
+// of the machine.
 
 #include <elf.h>
 #include <fcntl.h>
