@@ -1,0 +1,158 @@
+#include "sandbox/launcher/cgroup.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <utility>
+#include <vector>
+
+#include "sandbox/launcher/kernel.h"
+#include "sandbox/launcher/proc.h"
+
+namespace berth::launcher {
+namespace {
+
+UniqueFd OpenAt(int dir, const char* name, int flags) {
+  return UniqueFd(openat(dir, name, flags | O_CLOEXEC | O_NOFOLLOW));
+}
+
+// Where the v2 tree is mounted, and the part of it that is: mountinfo fields 5 and 4.
+bool FindMount(std::string* mount_point, std::string* mount_root) {
+  const std::string info = ReadSmallFile("/proc/self/mountinfo");
+  for (size_t at = 0; at < info.size();) {
+    size_t end = info.find('\n', at);
+    if (end == std::string::npos) end = info.size();
+    const std::string line = info.substr(at, end - at);
+    at = end + 1;
+    if (line.find(" - cgroup2 ") == std::string::npos) continue;
+    char root[4096], point[4096];
+    if (sscanf(line.c_str(), "%*d %*d %*s %4095s %4095s", root, point) == 2) {
+      *mount_root = root;
+      *mount_point = point;
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string CgroupOf(int pid) {
+  const std::string text = ReadSmallFile(("/proc/" + std::to_string(pid) + "/cgroup").c_str());
+  size_t at = text.rfind("0::", 0) == 0 ? 0 : text.find("\n0::");
+  if (at == std::string::npos) return "";
+  at = text.find('/', at);
+  if (at == std::string::npos) return "";
+  return text.substr(at, text.find('\n', at) - at);
+}
+
+Cgroup Cgroup::Own() {
+  std::string point, root;
+  const std::string own = CgroupOf(getpid());
+  if (own.empty() || !FindMount(&point, &root)) return {};
+  // The mount may show only a part of the tree (a container); a group outside of it cannot be reached.
+  std::string below = own;
+  if (root != "/") {
+    if (own.compare(0, root.size(), root) != 0) return {};
+    below = own.substr(root.size());
+  }
+  Cgroup group;
+  group.dir_ = UniqueFd(open((point + below).c_str(), O_DIRECTORY | O_CLOEXEC));
+  group.path_ = own == "/" ? "" : own;
+  return group;
+}
+
+Cgroup Cgroup::OpenChild(const Cgroup& parent, const std::string& name) {
+  Cgroup group;
+  UniqueFd dir = OpenAt(parent.dir_.get(), name.c_str(), O_DIRECTORY);
+  UniqueFd events = dir.ok() ? OpenAt(dir.get(), "cgroup.events", O_RDONLY) : UniqueFd();
+  UniqueFd up(fcntl(parent.dir_.get(), F_DUPFD_CLOEXEC, 3));
+  if (!events.ok() || !up.ok()) return group;
+  group.parent_ = std::move(up);
+  group.dir_ = std::move(dir);
+  group.events_ = std::move(events);
+  group.name_ = name;
+  group.path_ = parent.path_ + "/" + name;
+  return group;
+}
+
+Cgroup Cgroup::MakeChild(const std::string& name) const {
+  if (!ok() || mkdirat(dir_.get(), name.c_str(), 0755) != 0) return {};
+  Cgroup group = OpenChild(*this, name);
+  if (!group.ok()) unlinkat(dir_.get(), name.c_str(), AT_REMOVEDIR);
+  return group;
+}
+
+namespace {
+
+std::vector<std::string> ChildNames(int dir) {
+  std::vector<std::string> names;
+  DIR* list = fdopendir(openat(dir, ".", O_DIRECTORY | O_CLOEXEC));
+  if (list == nullptr) return names;
+  while (const dirent* entry = readdir(list)) {
+    if (entry->d_type == DT_DIR && entry->d_name[0] != '.') names.push_back(entry->d_name);
+  }
+  closedir(list);
+  return names;
+}
+
+}  // namespace
+
+bool Cgroup::Empty() const {
+  char text[256];
+  const ssize_t n = pread(events_.get(), text, sizeof(text) - 1, 0);
+  if (n < 0) return errno == ENODEV;  // removed
+  text[n] = '\0';
+  return strstr(text, "populated 0") != nullptr;
+}
+
+void Cgroup::Kill() const {
+  const UniqueFd kill = OpenAt(dir_.get(), "cgroup.kill", O_WRONLY);
+  if (kill.ok() && write(kill.get(), "1", 1) == 1) return;
+  Signal(SIGKILL);
+}
+
+bool Cgroup::Holds(int pid) const {
+  const std::string group = CgroupOf(pid);
+  return group.compare(0, path_.size(), path_) == 0 &&
+         (group.size() == path_.size() || group[path_.size()] == '/');
+}
+
+void Cgroup::Signal(int signal) const {
+  const UniqueFd procs = OpenAt(dir_.get(), "cgroup.procs", O_RDONLY);
+  const std::string text = ReadAllFrom(procs.get());
+  for (const char* at = text.c_str(); *at != '\0';) {
+    char* end;
+    const long pid = strtol(at, &end, 10);
+    if (end == at) break;
+    at = *end == '\n' ? end + 1 : end;
+    if (pid <= 1) continue;  // 0: a process that this pid namespace does not see
+    const UniqueFd pidfd(PidfdOpen(static_cast<pid_t>(pid)));
+    // Asked after the pidfd was opened: a number that has gone to a stranger since is not in this group.
+    if (pidfd.ok() && Holds(static_cast<int>(pid))) PidfdSignal(pidfd.get(), signal);
+  }
+  for (const std::string& name : ChildNames(dir_.get())) {
+    const Cgroup child = OpenChild(*this, name);
+    if (child.ok()) child.Signal(signal);
+  }
+}
+
+bool Cgroup::Remove() {
+  if (!ok()) return true;
+  for (const std::string& name : ChildNames(dir_.get())) {
+    Cgroup child = OpenChild(*this, name);
+    if (!child.Remove()) return false;
+  }
+  if (unlinkat(parent_.get(), name_.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) return false;
+  *this = Cgroup();
+  return true;
+}
+
+}  // namespace berth::launcher

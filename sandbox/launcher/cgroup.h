@@ -1,0 +1,49 @@
+// Groups of the cgroup v2 tree that hold workloads, so that their processes can be found, counted and killed whatever
+// they do. No controller is needed: only membership, cgroup.events and cgroup.kill.
+#ifndef BERTH_SANDBOX_LAUNCHER_CGROUP_H_
+#define BERTH_SANDBOX_LAUNCHER_CGROUP_H_
+
+#include <string>
+
+#include "sandbox/base/unique_fd.h"
+
+namespace berth::launcher {
+
+// One group and what is below it. Removed by Remove, not by its destructor. Not ok() where it could not be made.
+class Cgroup {
+ public:
+  Cgroup() = default;
+  // The group that this process is in.
+  static Cgroup Own();
+  Cgroup MakeChild(const std::string& name) const;
+
+  bool ok() const { return dir_.ok(); }
+  int dir_fd() const { return dir_.get(); }
+  // poll for POLLPRI: Empty may have changed.
+  int events_fd() const { return events_.get(); }
+  // As /proc/PID/cgroup gives it.
+  const std::string& path() const { return path_; }
+
+  // No living process is in it or below (a zombie does not count).
+  bool Empty() const;
+  // SIGKILL to all in it and below, at once and without a race where the kernel has cgroup.kill (5.14); before that,
+  // call it again until Empty.
+  void Kill() const;
+  // To each process there is now, in it and in its children.
+  void Signal(int signal) const;
+  // Removes it and its children. False if it is not empty yet.
+  bool Remove();
+
+ private:
+  static Cgroup OpenChild(const Cgroup& parent, const std::string& name);
+  bool Holds(int pid) const;
+  UniqueFd parent_, dir_, events_;
+  std::string name_, path_;
+};
+
+// The group of a process, "/a/b". Empty if there is no v2 tree or no such process.
+std::string CgroupOf(int pid);
+
+}  // namespace berth::launcher
+
+#endif  // BERTH_SANDBOX_LAUNCHER_CGROUP_H_

@@ -1,0 +1,172 @@
+#include "sandbox/launcher/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sandbox/launcher/kernel.h"
+
+namespace berth::launcher {
+namespace {
+
+[[noreturn]] void Fail(ChildPlan* plan, Step step, int error) {
+  plan->error = {step, error};
+  if (plan->error_fd >= 0) {
+    [[maybe_unused]] const ssize_t n = write(plan->error_fd, &plan->error, sizeof(plan->error));
+  }
+  _exit(127);
+}
+
+const char* PathOf(const char* const* env) {
+  for (; env != nullptr && *env != nullptr; ++env) {
+    if (strncmp(*env, "PATH=", 5) == 0) return *env + 5;
+  }
+  return "/usr/local/bin:/usr/bin:/bin";
+}
+
+// execve along PATH. Returns the errno that says most: a file that may not be executed over one that is not there.
+int ExecSearch(const char* const* argv_in, const char* const* env_in) {
+  char* const* argv = const_cast<char* const*>(argv_in);
+  char* const* env = const_cast<char* const*>(env_in);
+  const char* name = argv[0];
+  if (name[0] == '\0') return ENOENT;
+  if (strchr(name, '/') != nullptr) {
+    execve(name, argv, env);
+    return errno;
+  }
+  const size_t length = strlen(name);
+  int best = ENOENT;
+  for (const char* at = PathOf(env_in); at != nullptr;) {
+    const char* colon = strchr(at, ':');
+    const size_t size = colon != nullptr ? static_cast<size_t>(colon - at) : strlen(at);
+    char path[PATH_MAX];
+    if (size + length + 2 <= sizeof(path)) {
+      memcpy(path, at, size);
+      size_t used = size;
+      if (size > 0) path[used++] = '/';  // an empty entry is the working directory
+      memcpy(path + used, name, length + 1);
+      execve(path, argv, env);
+      if (errno != ENOENT && errno != ENOTDIR && best == ENOENT) best = errno;
+    }
+    at = colon != nullptr ? colon + 1 : nullptr;
+  }
+  return best;
+}
+
+void AwaitGate(ChildPlan* plan) {
+  char go;
+  ssize_t n;
+  while ((n = read(plan->gate_fd, &go, 1)) < 0 && errno == EINTR) {
+  }
+  if (n != 1) _exit(127);  // the keeper is gone, or the record could not be written: nothing may run
+}
+
+}  // namespace
+
+ChildRequest::ChildRequest(const Message& message) {
+  constexpr size_t kMaxStrings = 1 << 20;
+  Reader in = message.reader();
+  plan.terminal = plan.own_session = in.Get<uint8_t>() != 0;
+  plan.cwd = in.GetString();
+  argv = in.GetStrings(kMaxStrings);
+  env = in.GetStrings(kMaxStrings);
+  plan.argv = argv.data();
+  plan.env = env.data();
+  if (!in.done() || argv.size() < 2 || message.fds.size() != 4) {
+    plan.error = {Step::kRequest, EINVAL};
+    return;
+  }
+  for (int i = 0; i < 3; ++i) plan.stdio[i] = message.fds[static_cast<size_t>(i)].get();
+}
+
+void RunChild(ChildPlan* plan) {
+  if (plan->dies_with_parent) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != plan->parent) _exit(127);
+  }
+  if (plan->own_session) {
+    if (setsid() < 0) Fail(plan, Step::kSession, errno);
+  } else {
+    setpgid(0, 0);
+  }
+  for (int i = 0; i < 3; ++i) {
+    if (dup2(plan->stdio[i], i) < 0) Fail(plan, Step::kStdio, errno);
+  }
+  if (plan->terminal && ioctl(0, TIOCSCTTY, 0) != 0) Fail(plan, Step::kSession, errno);
+  if (plan->cwd != nullptr && plan->cwd[0] != '\0' && chdir(plan->cwd) != 0) {
+    Fail(plan, Step::kDirectory, errno);
+  }
+  if (plan->keep_fd >= 0) {
+    // Last of the descriptors to be placed: whatever was at 3 has been used by now.
+    if (plan->keep_fd == kControlFd ? fcntl(kControlFd, F_SETFD, 0) != 0
+                                    : dup2(plan->keep_fd, kControlFd) < 0) {
+      Fail(plan, Step::kStdio, errno);
+    }
+  }
+  if (plan->gate_fd >= 0) AwaitGate(plan);
+
+  // The helper blocks signals and ignores SIGPIPE; the program begins as if nobody had.
+  signal(SIGPIPE, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+
+  if (plan->exe_fd >= 0) {
+    syscall(SYS_execveat, plan->exe_fd, "", plan->argv, plan->env, AT_EMPTY_PATH);
+    Fail(plan, Step::kExec, errno);
+  }
+  Fail(plan, Step::kExec, ExecSearch(plan->argv, plan->env));
+}
+
+namespace {
+
+clone_args CloneArgs(int cgroup_fd, int* pidfd) {
+  clone_args args{};
+  args.flags = CLONE_PIDFD;
+  args.pidfd = reinterpret_cast<uint64_t>(pidfd);
+  args.exit_signal = SIGCHLD;
+  if (cgroup_fd >= 0) {
+    args.flags |= CLONE_INTO_CGROUP;
+    args.cgroup = static_cast<uint64_t>(cgroup_fd);
+  }
+  return args;
+}
+
+}  // namespace
+
+pid_t StartChild(ChildPlan* plan, int cgroup_fd, int* pidfd) {
+  *pidfd = -1;
+  plan->parent = getpid();
+  clone_args args = CloneArgs(cgroup_fd, pidfd);
+  const long pid = CloneVfork(
+      &args, [](void* arg) { RunChild(static_cast<ChildPlan*>(arg)); }, plan);
+  if (pid < 0) {
+    plan->error = {Step::kClone, static_cast<int>(-pid)};
+    return -1;
+  }
+  if (plan->error.step != Step::kNone) {
+    waitpid(static_cast<pid_t>(pid), nullptr, 0);
+    close(*pidfd);
+    *pidfd = -1;
+    return -1;
+  }
+  return static_cast<pid_t>(pid);
+}
+
+pid_t StartGatedChild(ChildPlan* plan, int cgroup_fd, int* pidfd) {
+  *pidfd = -1;
+  plan->parent = getpid();
+  clone_args args = CloneArgs(cgroup_fd, pidfd);
+  const long pid = syscall(SYS_clone3, &args, sizeof(args));
+  if (pid == 0) RunChild(plan);
+  if (pid < 0) plan->error = {Step::kClone, errno};
+  return static_cast<pid_t>(pid);
+}
+
+}  // namespace berth::launcher

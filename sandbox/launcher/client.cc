@@ -1,0 +1,174 @@
+#include "sandbox/launcher/client.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/memory/memory.h"
+#include "absl/status/status.h"
+#include "absl/status/status_macros.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "sandbox/base/errno_status.h"
+#include "sandbox/base/unique_fd.h"
+#include "sandbox/base/wait_fd.h"
+#include "sandbox/launcher/kernel.h"
+#include "sandbox/launcher/protocol.h"
+#include "sandbox/launcher/start_helper.h"
+#include "sandbox/launcher/wire.h"
+
+namespace berth::launcher {
+namespace {
+
+// Longer than any start on a machine that works; a launcher that does not answer by then is not waited for.
+constexpr absl::Duration kAnswer = absl::Seconds(60);
+
+absl::Status Receive(int socket, uint16_t type, Message* message) {
+  ABSL_RETURN_IF_ERROR(WaitFd(socket, POLLIN, absl::Now() + kAnswer, "wait for the launcher"));
+  if (const int error = ReceiveMessage(socket, message); error == EPIPE) {
+    return absl::UnavailableError("the launcher is gone");
+  } else if (error != 0) {
+    return ErrnoStatus(error, "receive from the launcher");
+  }
+  if (message->type != type) return absl::InternalError("the launcher gave an answer to something else");
+  return absl::OkStatus();
+}
+
+absl::Status Send(int socket, uint16_t type, absl::string_view body, const int* fds, int count) {
+  const int error = SendMessage(socket, type, body, fds, count);
+  if (error == EPIPE || error == ECONNRESET) return absl::UnavailableError("the launcher is gone");
+  if (error == EMSGSIZE) return absl::ResourceExhaustedError("arguments and environment are too large together");
+  return error == 0 ? absl::OkStatus() : ErrnoStatus(error, "send to the launcher");
+}
+
+}  // namespace
+
+absl::Status StartError(Step step, int error, absl::string_view program, absl::string_view cwd) {
+  switch (step) {
+    case Step::kExec:
+      if (error == E2BIG) {
+        return absl::ResourceExhaustedError(
+            absl::StrCat("execute '", program, "': arguments and environment are too large for this system"));
+      }
+      if (error == ENOENT) {
+        return absl::NotFoundError(absl::StrCat(
+            "execute '", program, "': no such program (a script: also if its interpreter is missing)"));
+      }
+      return ErrnoStatus(error, absl::StrCat("execute '", program, "'"));
+    case Step::kDirectory:
+      return ErrnoStatus(error, absl::StrCat("change to the working directory '", cwd, "'"));
+    case Step::kTerminal:
+      return ErrnoStatus(error, "open a terminal");
+    case Step::kSession:
+      return ErrnoStatus(error, "take the terminal");
+    case Step::kSocket:
+      return ErrnoStatus(error, "make the session's socket");
+    case Step::kStdio:
+      return ErrnoStatus(error, "connect the streams");
+    case Step::kGate:
+      return ErrnoStatus(error, "hold the program until its record is written");
+    case Step::kClone:
+      return ErrnoStatus(error, "make a process");
+    case Step::kRequest:
+      return ErrnoStatus(error, "ask the helper");
+    case Step::kNone:
+      break;
+  }
+  return ErrnoStatus(error, absl::StrCat("start '", program, "'"));
+}
+
+absl::StatusOr<std::unique_ptr<LauncherClient>> LauncherClient::Start() {
+  ABSL_ASSIGN_OR_RETURN(UniqueFd socket, StartHelper());
+  auto client = absl::WrapUnique(new LauncherClient);
+  Message hello;
+  ABSL_RETURN_IF_ERROR(Receive(socket.get(), kHello, &hello));
+  Reader in = hello.reader();
+  client->tree_kind_ = in.Get<TreeKind>();
+  in.GetString();
+  client->pid_ = static_cast<pid_t>(in.Get<uint64_t>());
+  if (!in.done()) return absl::InternalError("the launcher's greeting is malformed");
+  absl::MutexLock lock(client->mutex_);
+  client->socket_ = std::move(socket);
+  return client;
+}
+
+LauncherClient::~LauncherClient() {
+  absl::MutexLock lock(mutex_);
+  // No more requests; then wait until it has ended everything: its end of the socket closes.
+  shutdown(socket_.get(), SHUT_WR);
+  WaitFd(socket_.get(), POLLRDHUP, absl::Now() + kAnswer, "wait for the launcher's end").IgnoreError();
+}
+
+absl::StatusOr<Spawned> LauncherClient::Spawn(const SpawnRequest& request) {
+  Writer out;
+  out.Put(request.terminal).Put(request.cwd).PutList(request.argv).PutList(request.env);
+  int pair[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
+    return ErrnoStatus(errno, "make the exit socket");
+  }
+  Spawned spawned;
+  spawned.exit_socket = UniqueFd(pair[0]);
+  const UniqueFd theirs(pair[1]);
+  const int fds[4] = {request.stdio[0], request.stdio[1], request.stdio[2], theirs.get()};
+
+  Message answer;
+  {
+    absl::MutexLock lock(mutex_);
+    spawned.requested_ns = NowNs();
+    ABSL_RETURN_IF_ERROR(Send(socket_.get(), kSpawn, out.body(), fds, 4));
+    ABSL_RETURN_IF_ERROR(Receive(socket_.get(), kSpawned, &answer));
+  }
+  spawned.replied_ns = NowNs();
+  Reader in = answer.reader();
+  const Step step = in.Get<Step>();
+  const int error = in.Get<int32_t>();
+  spawned.pid = in.Get<int32_t>();
+  spawned.received_ns = in.Get<uint64_t>();
+  spawned.started_ns = in.Get<uint64_t>();
+  spawned.cgroup = in.GetString();
+  if (!in.done()) return absl::InternalError("the launcher's answer is malformed");
+  if (step != Step::kNone) return StartError(step, error, request.argv[0], request.cwd);
+  spawned.pidfd = answer.TakeFd(0);
+  return spawned;
+}
+
+absl::Status LauncherClient::Stop(pid_t pid, uint32_t grace_ms) {
+  Writer out;
+  out.Put(int32_t{pid}).Put(grace_ms);
+  absl::MutexLock lock(mutex_);
+  return Send(socket_.get(), kStopProcess, out.body(), nullptr, 0);
+}
+
+absl::StatusOr<UniqueFd> LauncherClient::StartKeeper(absl::string_view title) {
+  int pair[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
+    return ErrnoStatus(errno, "make the keeper's socket");
+  }
+  UniqueFd ours(pair[0]);
+  const UniqueFd theirs(pair[1]);
+  Writer out;
+  out.Put(title);
+  const int fd = theirs.get();
+  Message answer;
+  {
+    absl::MutexLock lock(mutex_);
+    ABSL_RETURN_IF_ERROR(Send(socket_.get(), kStartKeeper, out.body(), &fd, 1));
+    ABSL_RETURN_IF_ERROR(Receive(socket_.get(), kSpawned, &answer));
+  }
+  Reader in = answer.reader();
+  const Step step = in.Get<Step>();
+  const int error = in.Get<int32_t>();
+  if (!in.ok()) return absl::InternalError("the launcher's answer is malformed");
+  if (step != Step::kNone) return StartError(step, error, "berth-keeper", "");
+  return ours;
+}
+
+}  // namespace berth::launcher

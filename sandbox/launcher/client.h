@@ -1,0 +1,75 @@
+// LauncherClient: the host's side of the launcher.
+//
+// Start puts the helper into a sealed memfd and runs it; from then on processes are started by asking it. The host is
+// never forked: the helper is started by a child that shares the host's memory until it executes (as posix_spawn does),
+// and by a second one below that, so that the helper is not the host's child and its end raises no SIGCHLD.
+// When the client is destroyed, or the host dies, the launcher ends all that it spawned.
+//
+// Threads: any, at once. Requests are served one after another, as the launcher does.
+#ifndef BERTH_SANDBOX_LAUNCHER_CLIENT_H_
+#define BERTH_SANDBOX_LAUNCHER_CLIENT_H_
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "sandbox/base/unique_fd.h"
+#include "sandbox/launcher/protocol.h"
+
+namespace berth::launcher {
+
+struct SpawnRequest {
+  std::vector<std::string> argv, env;
+  std::string cwd;            // absolute
+  bool terminal = false;      // stdin is a terminal and becomes the controlling one
+  int stdio[3] = {-1, -1, -1};
+};
+
+struct Spawned {
+  pid_t pid = 0;
+  UniqueFd pidfd;
+  // Gets an ExitNotice, is closed by the launcher once the whole tree is gone.
+  UniqueFd exit_socket;
+  std::string cgroup;  // "" if the tree is held otherwise
+  uint64_t requested_ns = 0, received_ns = 0, started_ns = 0, replied_ns = 0;
+};
+
+class LauncherClient {
+ public:
+  static absl::StatusOr<std::unique_ptr<LauncherClient>> Start();
+  ~LauncherClient();
+
+  // Returns once the program has been executed. NotFound, PermissionDenied, InvalidArgument, … if it could not be,
+  // naming the step, and then nothing has run.
+  absl::StatusOr<Spawned> Spawn(const SpawnRequest& request);
+  // TERM, grace, KILL for the whole tree of a spawned process; its exit socket tells the end.
+  absl::Status Stop(pid_t pid, uint32_t grace_ms);
+  // Starts a keeper and returns the owner's end of its control socket.
+  absl::StatusOr<UniqueFd> StartKeeper(absl::string_view title);
+
+  TreeKind tree_kind() const { return tree_kind_; }
+  pid_t pid() const { return pid_; }
+
+ private:
+  LauncherClient() = default;
+
+  absl::Mutex mutex_;
+  UniqueFd socket_ ABSL_GUARDED_BY(mutex_);
+  TreeKind tree_kind_ = TreeKind::kSubreaper;
+  pid_t pid_ = 0;
+};
+
+// "execute 'make': No such file or directory", with the code that fits: what kept a program from running.
+absl::Status StartError(Step step, int error, absl::string_view program, absl::string_view cwd);
+
+}  // namespace berth::launcher
+
+#endif  // BERTH_SANDBOX_LAUNCHER_CLIENT_H_

@@ -1,0 +1,432 @@
+#include "sandbox/launcher/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "sandbox/launcher/child.h"
+#include "sandbox/launcher/exit_notice.h"
+#include "sandbox/launcher/keeper_impl.h"
+#include "sandbox/launcher/kernel.h"
+#include "sandbox/launcher/proc.h"
+#include "sandbox/launcher/pty.h"
+
+namespace berth::launcher {
+namespace {
+
+constexpr size_t kReadSize = 256 << 10;
+constexpr size_t kPipeSize = 1 << 20;
+// Reasons, as EndReason of runtime/types.h counts them.
+constexpr uint8_t kWall = 4, kInactivity = 5;
+
+bool MakePipe(UniqueFd* reads, UniqueFd* writes) {
+  int fds[2];
+  if (pipe2(fds, O_CLOEXEC) != 0) return false;
+  reads->reset(fds[0]);
+  writes->reset(fds[1]);
+  fcntl(fds[0], F_SETPIPE_SZ, kPipeSize);  // fails past the user's limit; the default does too
+  return true;
+}
+
+void SetNonBlocking(int fd) { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK); }
+
+}  // namespace
+
+int RunKeeper() { return Keeper().Run(); }
+
+// --- start ---
+
+Step Keeper::SetUp(Message* message, int* error) {
+  *error = EINVAL;
+  if (!spec_.Decode(*message) || message->fds.size() != 3) return Step::kRequest;
+  files_.session = message->TakeFd(0);
+  files_.names = message->TakeFd(1);
+  files_.run = message->TakeFd(2);
+  files_.uid = spec_.uid;
+  files_.name = spec_.name;
+  const size_t keep = static_cast<size_t>(spec_.keep_bytes);
+  out_.emplace(keep);
+  err_.emplace(keep);
+  if (!spec_.log_path.empty()) {
+    *error = log_.Open(spec_.log_path, spec_.log_cap);
+    if (*error != 0) return Step::kStdio;
+  }
+  listener_ = files_.Listen();
+  if (!listener_.ok()) {
+    *error = errno;
+    return Step::kSocket;
+  }
+  group_ = Cgroup::Own().MakeChild("berth-" + spec_.uid);
+  tree_.emplace(group_.MakeChild("main"));
+  execs_.emplace(&group_);
+  Step step = Step::kNone;
+  return StartMain(error, &step) ? Step::kNone : step;
+}
+
+bool Keeper::StartMain(int* error, Step* step) {
+  UniqueFd child_stdio[3];
+  if (spec_.pty) {
+    Pty pty;
+    if ((*error = OpenPty(spec_.rows, spec_.cols, &pty)) != 0) {
+      *step = Step::kTerminal;
+      return false;
+    }
+    pty_ = std::move(pty.master);
+    // Kept open: a program that closes its terminal and opens it again finds it as it was.
+    pty_slave_ = std::move(pty.slave);
+    for (UniqueFd& fd : child_stdio) fd.reset(fcntl(pty_slave_.get(), F_DUPFD_CLOEXEC, 3));
+  } else if (!MakePipe(&child_stdio[0], &stdin_) || !MakePipe(&stdout_, &child_stdio[1]) ||
+             !MakePipe(&stderr_, &child_stdio[2])) {
+    *error = errno;
+    *step = Step::kStdio;
+    return false;
+  } else {
+    for (int fd : {stdin_.get(), stdout_.get(), stderr_.get()}) SetNonBlocking(fd);
+  }
+
+  UniqueFd gate_read, errors_write;
+  if (!MakePipe(&gate_read, &gate_) || !MakePipe(&start_errors_, &errors_write)) {
+    *error = errno;
+    *step = Step::kGate;
+    return false;
+  }
+  std::vector<const char*> argv, env;
+  for (const std::string& s : spec_.argv) argv.push_back(s.c_str());
+  for (const std::string& s : spec_.env) env.push_back(s.c_str());
+  argv.push_back(nullptr);
+  env.push_back(nullptr);
+  ChildPlan plan;
+  for (int i = 0; i < 3; ++i) plan.stdio[i] = child_stdio[i].get();
+  plan.cwd = spec_.cwd.c_str();
+  plan.argv = argv.data();
+  plan.env = env.data();
+  plan.own_session = true;
+  plan.terminal = spec_.pty;
+  plan.gate_fd = gate_read.get();
+  plan.error_fd = errors_write.get();
+  int pidfd;
+  main_ = StartGatedChild(&plan, tree_->cgroup_fd(), &pidfd);
+  if (main_ < 0 && group_.ok()) {
+    // The group could be made but not entered: the other way, then.
+    group_.Remove();
+    tree_.emplace(Cgroup());
+    main_ = StartGatedChild(&plan, -1, &pidfd);
+  }
+  if (main_ < 0) {
+    *error = plan.error.error;
+    *step = plan.error.step;
+    return false;
+  }
+  main_pidfd_.reset(pidfd);
+  phase_ = Phase::kGated;
+  return true;
+}
+
+bool Keeper::OpenGate(ChildPlan::Error* error) {
+  started_at_ = NowNs();
+  if (write(gate_.get(), "g", 1) != 1) {
+    *error = {Step::kGate, errno};
+    return false;
+  }
+  gate_.reset();
+  // End of file: the program was executed, and closed its end by that. So this waits for exec and for no longer.
+  ssize_t n;
+  while ((n = read(start_errors_.get(), error, sizeof(*error))) < 0 && errno == EINTR) {
+  }
+  start_errors_.reset();
+  // The environment has been handed over; secrets do not stay here.
+  for (std::string& value : spec_.env) explicit_bzero(value.data(), value.size());
+  if (n == 0) {
+    phase_ = Phase::kRunning;
+    return true;
+  }
+  if (n != sizeof(*error)) *error = {Step::kExec, EIO};
+  return false;
+}
+
+// --- end ---
+
+void Keeper::BeginStop(uint32_t grace_ms, uint8_t reason) {
+  if (phase_ == Phase::kGone) return;
+  if (!stopping_) {
+    stopping_ = true;
+    stop_reason_ = reason;
+    if (phase_ == Phase::kGated) {
+      gate_.reset();  // it has not run and will not
+    } else if (!ended()) {
+      tree_->Signal(SIGTERM);
+    }
+    execs_->StopAll(grace_ms);
+  }
+  kill_at_ = std::min(kill_at_, NowNs() + uint64_t{grace_ms} * 1000000);
+}
+
+void Keeper::ReapChildren() {
+  signals_.Drain();
+  int status;
+  for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (pid == main_ && !ended()) {
+      MainExited(status);
+    } else if (execs_.has_value()) {
+      execs_->Reaped(pid, status);
+    }
+  }
+}
+
+void Keeper::MainExited(int status) {
+  exit_ = MakeExitNotice(status, stopping_);
+  exit_.reason = stop_reason_;
+  phase_ = Phase::kExited;
+  ReadOutput();  // all that it wrote before anybody is told that it ended
+  files_.WriteExit(exit_);
+  input_.Write(-1);
+  // Nothing outlives the main process.
+  kill_at_ = 0;
+  execs_->StopAll(0);
+}
+
+void Keeper::Settle() {
+  if (phase_ == Phase::kNew || phase_ == Phase::kGone) return;
+  execs_->Settle();
+  if (ended() && execs_->empty() && tree_->Empty()) {
+    ReadOutput();
+    out_->Close();
+    err_->Close();
+    out_->Flush();
+    err_->Flush();
+    stdin_.reset();
+    stdout_.reset();
+    stderr_.reset();
+    pty_slave_.reset();
+    tree_->Remove();
+    group_.Remove();
+    phase_ = Phase::kGone;
+    kill_at_ = kNever;
+    return;
+  }
+  if (kill_at_ <= NowNs()) {
+    tree_->Kill();
+    kill_at_ = NowNs() + 100000000;  // once more if something got away from a pass
+  }
+}
+
+// --- output ---
+
+Screen* Keeper::screen() {
+  if (screen_ == nullptr) {
+    screen_ = std::make_unique<Screen>(spec_.rows, spec_.cols, static_cast<size_t>(spec_.scrollback_lines));
+    // Answers to the program's questions, as long as no person's terminal is there to give its own.
+    screen_->set_reply(
+        [](void* self, const char* bytes, size_t size) {
+          auto* keeper = static_cast<Keeper*>(self);
+          if (keeper->viewers_.empty()) keeper->input_.Push({.bytes = std::string(bytes, size)});
+        },
+        this);
+  }
+  return screen_.get();
+}
+
+void Keeper::TakeOutput(std::string_view bytes, Output* output) {
+  last_output_at_ = NowNs();
+  output->Append(bytes);
+  log_.Write(bytes);
+  if (spec_.pty) {
+    screen()->Feed(bytes);
+  } else {
+    mixed_.Append(bytes, ~uint64_t{0});
+  }
+  input_.OutputSeen();
+}
+
+// False at end of file.
+bool Keeper::ReadStream(int fd, Output* output) {
+  static char buffer[kReadSize];
+  while (true) {
+    const size_t room = output->Room(sizeof(buffer));
+    if (room == 0) return true;  // a reader that we wait for has not read: so the program waits
+    const ssize_t n = read(fd, buffer, room);
+    if (n > 0) {
+      TakeOutput({buffer, static_cast<size_t>(n)}, output);
+      // One full buffer at a time while it runs: others want to be served too.
+      if (phase_ == Phase::kRunning && static_cast<size_t>(n) == room) return true;
+      continue;
+    }
+    if (n < 0 && errno == EINTR) continue;
+    return n < 0 && errno == EAGAIN;
+  }
+}
+
+void Keeper::ReadOutput() {
+  if (pty_.ok()) ReadStream(pty_.get(), &*out_);
+  if (stdout_.ok() && !ReadStream(stdout_.get(), &*out_)) stdout_.reset();
+  if (stderr_.ok() && !ReadStream(stderr_.get(), &*err_)) stderr_.reset();
+}
+
+void Keeper::ServeViewers() {
+  for (size_t i = 0; i < viewers_.size();) {
+    Viewer& viewer = viewers_[i];
+    bool gone = false;
+    char input[4096];
+    ssize_t n;
+    while ((n = recv(viewer.socket.get(), input, sizeof(input), MSG_DONTWAIT)) > 0) {
+      if (!ended()) input_.Push({.bytes = std::string(input, static_cast<size_t>(n))});
+    }
+    gone = n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+    if (viewer.at < out_->ring().begin()) {
+      // Too slow to have seen everything: what counts is the screen as it is now.
+      viewer.pending = screen()->Repaint();
+      viewer.at = out_->end();
+    }
+    while (!gone && (!viewer.pending.empty() || viewer.at < out_->end())) {
+      const std::string_view piece =
+          viewer.pending.empty() ? out_->ring().At(viewer.at) : std::string_view(viewer.pending);
+      n = send(viewer.socket.get(), piece.data(), piece.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+      if (n < 0) {
+        gone = errno != EAGAIN && errno != EINTR;
+        break;
+      }
+      if (viewer.pending.empty()) {
+        viewer.at += static_cast<size_t>(n);
+      } else {
+        viewer.pending.erase(0, static_cast<size_t>(n));
+      }
+    }
+    const bool finished = phase_ == Phase::kGone && viewer.pending.empty() && viewer.at == out_->end();
+    if (gone || finished) {
+      viewers_.erase(viewers_.begin() + static_cast<ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+}
+
+// --- loop ---
+
+void Keeper::CheckLimits() {
+  if (phase_ != Phase::kRunning || stopping_) return;
+  const uint64_t now = NowNs();
+  const auto passed = [now](uint64_t since, int64_t ms) {
+    return ms >= 0 && now >= since + static_cast<uint64_t>(ms) * 1000000;
+  };
+  if (passed(started_at_, spec_.wall_ms)) BeginStop(spec_.grace_ms, kWall);
+  if (passed(std::max(started_at_, last_output_at_), spec_.inactivity_ms)) BeginStop(spec_.grace_ms, kInactivity);
+}
+
+uint64_t Keeper::NextDeadline() {
+  uint64_t next = std::min(kill_at_, input_.Expire(NowNs()));
+  if (execs_.has_value()) next = std::min(next, execs_->Settle());
+  if (phase_ == Phase::kRunning && !stopping_) {
+    if (spec_.wall_ms >= 0) next = std::min(next, started_at_ + static_cast<uint64_t>(spec_.wall_ms) * 1000000);
+    if (spec_.inactivity_ms >= 0) {
+      next = std::min(next, std::max(started_at_, last_output_at_) +
+                                static_cast<uint64_t>(spec_.inactivity_ms) * 1000000);
+    }
+  }
+  return next;
+}
+
+void Keeper::OwnerGone() {
+  if (phase_ == Phase::kNew) _exit(0);
+  if (phase_ != Phase::kGated && spec_.durable) return;
+  destroying_ = true;
+  BeginStop(spec_.grace_ms, 0);
+}
+
+void Keeper::Accept() {
+  const int fd = accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (fd < 0) return;
+  UniqueFd socket(fd);
+  ucred peer;
+  socklen_t size = sizeof(peer);
+  // The folder keeps others out already; this does too, should its mode have been changed.
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return;
+  if (peer.uid != geteuid() && peer.uid != 0) return;
+  clients_.push_back({next_client_++, std::move(socket)});
+}
+
+void Keeper::ServeClients(const std::vector<pollfd>& fds, size_t first) {
+  const size_t count = fds.size() - first;  // clients accepted since are for the next round
+  for (size_t i = 0; i < count; ++i) {
+    if (fds[first + i].revents == 0) continue;
+    Client& client = clients_[i];
+    Message message;
+    const int error = ReceiveMessage(client.socket.get(), &message);
+    if (error == 0) {
+      Handle(&client, &message);
+    } else if (error != EAGAIN) {
+      input_.Cancel(client.id);
+      client.socket.reset();
+      if (client.owner) OwnerGone();
+    }
+  }
+  std::erase_if(clients_, [](const Client& client) { return !client.socket.ok(); });
+}
+
+void Keeper::Poll() {
+  std::vector<pollfd> fds{{signals_.fd(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
+  if (tree_.has_value() && ended() && phase_ != Phase::kGone) fds.push_back({tree_->events_fd(), POLLPRI, 0});
+  if (execs_.has_value()) execs_->AppendPoll(&fds);
+  const size_t streams = fds.size();
+  if (phase_ >= Phase::kRunning && phase_ != Phase::kGone) {
+    const bool room = out_->Room(1) > 0;
+    const short reads = room ? POLLIN : 0;
+    if (pty_.ok()) fds.push_back({pty_.get(), static_cast<short>(reads | (input_.wants_write() ? POLLOUT : 0)), 0});
+    if (stdin_.ok() && input_.wants_write()) fds.push_back({stdin_.get(), POLLOUT, 0});
+    if (stdout_.ok() && room) fds.push_back({stdout_.get(), POLLIN, 0});
+    if (stderr_.ok() && err_->Room(1) > 0) fds.push_back({stderr_.get(), POLLIN, 0});
+  }
+  if (out_.has_value()) {
+    out_->AppendPoll(&fds);
+    err_->AppendPoll(&fds);
+  }
+  for (const Viewer& viewer : viewers_) {
+    const bool writes = !viewer.pending.empty() || viewer.at < out_->end();
+    fds.push_back({viewer.socket.get(), static_cast<short>(POLLIN | (writes ? POLLOUT : 0)), 0});
+  }
+  const size_t clients = fds.size();
+  for (const Client& client : clients_) fds.push_back({client.socket.get(), POLLIN, 0});
+
+  if (poll(fds.data(), fds.size(), PollTimeout(NextDeadline())) < 0) return;
+  const bool moved = std::any_of(fds.begin() + static_cast<ptrdiff_t>(streams), fds.begin() + static_cast<ptrdiff_t>(clients),
+                                 [](const pollfd& fd) { return fd.revents != 0; });
+  if (moved) {
+    if (phase_ == Phase::kRunning || phase_ == Phase::kExited) {
+      ReadOutput();
+      input_.Write(input_fd());
+    }
+    out_->Flush();
+    err_->Flush();
+  }
+  if (fds[0].revents != 0) ReapChildren();
+  ServeClients(fds, clients);
+  if (fds[1].revents != 0) Accept();
+}
+
+int Keeper::Run() {
+  clients_.push_back({next_client_++, UniqueFd(kControlFd), true});
+  while (true) {
+    Poll();
+    CheckLimits();
+    input_.Expire(NowNs());
+    if (input_.wants_write() && phase_ == Phase::kRunning) input_.Write(input_fd());
+    if (stdin_closing_ && !input_.wants_write()) stdin_.reset();
+    Settle();
+    ServeViewers();
+    AnswerInput();
+    AnswerEnd();
+    if (destroying_ && (phase_ == Phase::kGone || phase_ == Phase::kNew)) break;
+  }
+  files_.Remove();
+  return 0;
+}
+
+}  // namespace berth::launcher

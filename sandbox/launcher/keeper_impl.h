@@ -1,0 +1,135 @@
+// The keeper's parts, for keeper.cc (its life) and keeper_requests.cc (what it is asked).
+#ifndef BERTH_SANDBOX_LAUNCHER_KEEPER_IMPL_H_
+#define BERTH_SANDBOX_LAUNCHER_KEEPER_IMPL_H_
+
+#include <poll.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sandbox/base/unique_fd.h"
+#include "sandbox/launcher/cgroup.h"
+#include "sandbox/launcher/input.h"
+#include "sandbox/launcher/keeper_spec.h"
+#include "sandbox/launcher/log_file.h"
+#include "sandbox/launcher/output.h"
+#include "sandbox/launcher/protocol.h"
+#include "sandbox/launcher/session_files.h"
+#include "sandbox/launcher/signals.h"
+#include "sandbox/launcher/terminal/screen.h"
+#include "sandbox/launcher/tree.h"
+#include "sandbox/launcher/wire.h"
+#include "sandbox/launcher/workloads.h"
+
+namespace berth::launcher {
+
+class Keeper {
+ public:
+  int Run();
+
+ private:
+  static constexpr uint64_t kNever = ~uint64_t{0};
+
+  // A connection. Each has one request under way at most.
+  struct Client {
+    uint64_t id;
+    UniqueFd socket;
+    bool owner = false;
+    uint16_t waits = 0;  // kWait, kStop or kDestroy: to be answered at the end
+  };
+  // A person's terminal: gets the screen, then the output; gives input.
+  struct Viewer {
+    UniqueFd socket;
+    std::string pending;  // before the output from `at` on
+    uint64_t at;
+  };
+  enum class Phase : uint8_t {
+    kNew,       // not set up
+    kGated,     // the main process waits for the record
+    kRunning,
+    kExited,    // the main process has ended, the tree may not be gone yet
+    kGone,      // nothing of it runs any more
+  };
+
+  // keeper.cc
+  Step SetUp(Message* message, int* error);
+  bool StartMain(int* error, Step* step);
+  bool OpenGate(ChildPlan::Error* error);
+  void ReapChildren();
+  void MainExited(int status);
+  void Settle();
+  // TERM now, KILL after the grace; `reason` is an EndReason, 0 for being asked.
+  void BeginStop(uint32_t grace_ms, uint8_t reason);
+  void ReadOutput();
+  bool ReadStream(int fd, Output* output);
+  void TakeOutput(std::string_view bytes, Output* output);
+  void ServeViewers();
+  void CheckLimits();
+  uint64_t NextDeadline();
+  void Poll();
+  void Accept();
+  void ServeClients(const std::vector<pollfd>& fds, size_t first);
+  void OwnerGone();
+
+  // keeper_requests.cc
+  void Handle(Client* client, Message* message);
+  void Setup(Client* client, Message* message);
+  void Go(Client* client);
+  void Info(Client* client);
+  void Send(Client* client, Reader* in);
+  void Keys(Client* client, Reader* in);
+  void Capture(Client* client, Reader* in);
+  void AddReader(Client* client, Message* message, Reader* in);
+  void Attach(Client* client, Message* message);
+  void Resize(Client* client, Reader* in);
+  void Exec(Client* client, Message* message);
+  void Stats(Client* client);
+  void AnswerInput();
+  void AnswerEnd();
+  static void Ok(Client* client, std::string_view body = {});
+  static void Fail(Client* client, int error, Step step, std::string_view detail);
+
+  bool ended() const { return phase_ >= Phase::kExited; }
+  int input_fd() const { return spec_.pty ? pty_.get() : stdin_.get(); }
+  Screen* screen();
+
+  KeeperSpec spec_;
+  SessionFiles files_;
+  Phase phase_ = Phase::kNew;
+  ChildSignals signals_;
+
+  Cgroup group_;
+  std::optional<Tree> tree_;
+  std::optional<Workloads> execs_;
+  pid_t main_ = -1;
+  UniqueFd main_pidfd_, gate_, start_errors_;
+  ExitNotice exit_;
+  bool stopping_ = false;
+  uint8_t stop_reason_ = 0;
+  uint64_t kill_at_ = kNever;
+  uint64_t started_at_ = 0, last_output_at_ = 0;
+  bool destroying_ = false;
+
+  UniqueFd pty_, pty_slave_, stdin_, stdout_, stderr_;
+  bool stdin_closing_ = false;
+  std::optional<Output> out_, err_;
+  Ring mixed_{128 << 10};  // both pipes as they came, for captures
+  std::unique_ptr<Screen> screen_;
+  LogFile log_;
+  InputQueue input_;
+
+  UniqueFd listener_;
+  std::deque<Client> clients_;
+  std::vector<Viewer> viewers_;
+  uint64_t next_client_ = 1;
+};
+
+}  // namespace berth::launcher
+
+#endif  // BERTH_SANDBOX_LAUNCHER_KEEPER_IMPL_H_

@@ -1,0 +1,319 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sandbox/launcher/keeper_impl.h"
+#include "sandbox/launcher/kernel.h"
+#include "sandbox/launcher/proc.h"
+#include "sandbox/launcher/pty.h"
+#include "sandbox/launcher/terminal/keys.h"
+#include "sandbox/launcher/terminal/paste.h"
+#include "sandbox/launcher/usage.h"
+
+namespace berth::launcher {
+
+void Keeper::Ok(Client* client, std::string_view body) {
+  // A client that does not read its answer is no client any more.
+  if (SendMessage(client->socket.get(), kOk, body, nullptr, 0) != 0) shutdown(client->socket.get(), SHUT_RDWR);
+}
+
+void Keeper::Fail(Client* client, int error, Step step, std::string_view detail) {
+  Writer out;
+  out.Put(int32_t{error}).Put(step).Put(detail);
+  if (SendMessage(client->socket.get(), kFailed, out.body(), nullptr, 0) != 0) {
+    shutdown(client->socket.get(), SHUT_RDWR);
+  }
+}
+
+void Keeper::Handle(Client* client, Message* message) {
+  Reader in = message->reader();
+  if (message->type == kSetup && client->owner && phase_ == Phase::kNew) return Setup(client, message);
+  if (message->type == kGo && client->owner && phase_ == Phase::kGated) return Go(client);
+  if (phase_ < Phase::kRunning) return Fail(client, EAGAIN, Step::kRequest, "the session is still being made");
+  switch (message->type) {
+    case kInfo: return Info(client);
+    case kSend: return Send(client, &in);
+    case kKeys: return Keys(client, &in);
+    case kCapture: return Capture(client, &in);
+    case kOutput: return AddReader(client, message, &in);
+    case kResize: return Resize(client, &in);
+    case kAttach: return Attach(client, message);
+    case kExec: return Exec(client, message);
+    case kStats: return Stats(client);
+    case kCloseStdin:
+      stdin_closing_ = true;
+      return spec_.pty ? Fail(client, ENOTSUP, Step::kRequest, "a terminal has no end of input; send the key C-d")
+                       : Ok(client);
+    case kSetLog: {
+      const std::string path = in.GetString();
+      const int64_t cap = in.Get<int64_t>();
+      if (!in.done()) break;
+      if (path.empty()) {
+        log_.Close();
+      } else if (int error = log_.Open(path, cap)) {
+        return Fail(client, error, Step::kStdio, "open log '" + path + "'");
+      }
+      return Ok(client);
+    }
+    case kSetEnv: {
+      const std::string entry = in.GetString();
+      if (!in.done()) break;
+      const std::string key = entry.substr(0, entry.find('=') + 1);
+      std::erase_if(spec_.env, [&](const std::string& old) { return old.compare(0, key.size(), key) == 0; });
+      spec_.env.push_back(entry);
+      return Ok(client);
+    }
+    case kStopExec: {
+      const pid_t pid = in.Get<int32_t>();
+      const uint32_t grace = in.Get<uint32_t>();
+      if (!in.done()) break;
+      execs_->Stop(pid, grace);
+      return Ok(client);
+    }
+    case kSignal: {
+      const int signal = in.Get<int32_t>();
+      if (!in.done()) break;
+      if (ended()) return Fail(client, ESRCH, Step::kRequest, "the main process has ended");
+      if (PidfdSignal(main_pidfd_.get(), signal) != 0) return Fail(client, errno, Step::kRequest, "signal");
+      return Ok(client);
+    }
+    case kWait:
+    case kStop:
+    case kDestroy: {
+      const uint32_t grace = message->type == kWait ? 0 : in.Get<uint32_t>();
+      if (!in.done()) break;
+      client->waits = message->type;
+      if (message->type != kWait && !ended()) BeginStop(grace, 0);
+      if (message->type == kDestroy) destroying_ = true;
+      return;  // answered by AnswerEnd
+    }
+    case kRename: {
+      const std::string name = in.GetString();
+      if (!in.done() || name.empty() || name.find('/') != std::string::npos) break;
+      files_.name = spec_.name = name;
+      return Ok(client);
+    }
+    default: break;
+  }
+  Fail(client, EINVAL, Step::kRequest, "not a request that this keeper knows");
+}
+
+void Keeper::Setup(Client* client, Message* message) {
+  int error = 0;
+  const Step step = SetUp(message, &error);
+  if (step != Step::kNone) {
+    Fail(client, error, step, "");
+    destroying_ = true;
+    if (phase_ == Phase::kNew) {
+      tree_.reset();
+      group_.Remove();
+    }
+    return;
+  }
+  ProcStat self, main;
+  ReadProcStat(getpid(), &self);
+  ReadProcStat(main_, &main);
+  char tty[64] = "";
+  if (spec_.pty && ttyname_r(pty_slave_.get(), tty, sizeof(tty)) != 0) tty[0] = 0;
+  Writer out;
+  out.Put(int32_t{getpid()}).Put(self.start_time).Put(int32_t{main_}).Put(main.start_time);
+  out.Put(tree_->kind()).Put(group_.path()).Put(std::string_view(tty));
+  Ok(client, out.body());
+}
+
+void Keeper::Go(Client* client) {
+  ChildPlan::Error error;
+  if (OpenGate(&error)) return Ok(client);
+  Fail(client, error.error, error.step, "");
+  destroying_ = true;
+  BeginStop(0, 0);
+}
+
+void Keeper::Info(Client* client) {
+  Writer out;
+  out.Put(uint8_t{ended() ? uint8_t{2} : uint8_t{1}}).Put(int32_t{main_});
+  out.Put(exit_.code).Put(exit_.signal).Put(exit_.stopped).Put(exit_.reason);
+  out.Put(spec_.pty).Put(spec_.rows).Put(spec_.cols).Put(static_cast<uint32_t>(viewers_.size()));
+  out.Put(out_->end() + err_->end());
+  out.Put(last_output_at_ == 0 ? kNever : NowNs() - last_output_at_);
+  out.Put(screen_ != nullptr ? std::string_view(screen_->title()) : std::string_view());
+  out.Put(log_.path()).Put(spec_.name);
+  Ok(client, out.body());
+}
+
+void Keeper::Send(Client* client, Reader* in) {
+  const std::string_view text = in->GetBytes();
+  const std::string_view submit = in->GetBytes();
+  const bool paste = in->Get<uint8_t>() != 0;
+  const Level await = in->Get<Level>();
+  const uint32_t timeout_ms = in->Get<uint32_t>();
+  if (!in->done()) return Fail(client, EINVAL, Step::kRequest, "send");
+  if (ended() || stdin_closing_) return Fail(client, EPIPE, Step::kRequest, "the program takes no input any more");
+  std::string bytes = paste && spec_.pty && screen_ != nullptr && screen_->bracketed_paste() && !text.empty()
+                          ? PastePayload(text, true)
+                          : std::string(text);
+  if (!submit.empty()) {
+    std::string key;
+    if (!KeyBytes(submit, screen_ != nullptr && screen_->application_cursor(), &key)) {
+      return Fail(client, EINVAL, Step::kRequest, "no key is called '" + std::string(submit) + "'");
+    }
+    // Enter ends a line: that is CR on a terminal and LF in a pipe.
+    if (!spec_.pty && key == "\r") key = "\n";
+    bytes += key;
+  }
+  InputQueue::Item item;
+  item.bytes = std::move(bytes);
+  item.submits = !submit.empty();
+  item.await = await;
+  item.deadline = NowNs() + uint64_t{timeout_ms} * 1000000;
+  item.client = client->id;
+  if (!input_.Push(std::move(item))) {
+    return Fail(client, ENOBUFS, Step::kRequest, "too much input waits for the program already");
+  }
+}
+
+void Keeper::Keys(Client* client, Reader* in) {
+  const std::vector<const char*> names = in->GetStrings(4096);
+  if (!in->done()) return Fail(client, EINVAL, Step::kRequest, "keys");
+  if (ended()) return Fail(client, EPIPE, Step::kRequest, "the program takes no input any more");
+  InputQueue::Item item;
+  for (const char* name : names) {
+    if (name != nullptr &&
+        !KeyBytes(name, screen_ != nullptr && screen_->application_cursor(), &item.bytes)) {
+      return Fail(client, EINVAL, Step::kRequest, std::string("no key is called '") + name + "'");
+    }
+  }
+  item.client = client->id;
+  if (!input_.Push(std::move(item))) {
+    return Fail(client, ENOBUFS, Step::kRequest, "too much input waits for the program already");
+  }
+}
+
+void Keeper::Capture(Client* client, Reader* in) {
+  const int lines = in->Get<int32_t>();
+  const bool colour = in->Get<uint8_t>() != 0;
+  if (!in->done()) return Fail(client, EINVAL, Step::kRequest, "capture");
+  Writer out;
+  if (spec_.pty) {
+    out.Put(std::string_view(screen()->Capture(lines, colour)));
+  } else {
+    // Rendered only now: pipes are for programs, few of them are looked at. A terminal would have added the CR.
+    Screen page(spec_.rows, spec_.cols, static_cast<size_t>(spec_.scrollback_lines));
+    for (uint64_t at = mixed_.begin(); at < mixed_.end();) {
+      const std::string_view piece = mixed_.At(at);
+      for (std::string_view rest = piece; !rest.empty();) {
+        const size_t n = std::min(rest.find('\n'), rest.size());
+        page.Feed(rest.substr(0, n));
+        if (n < rest.size()) page.Feed("\r\n");
+        rest.remove_prefix(std::min(n + 1, rest.size()));
+      }
+      at += piece.size();
+    }
+    out.Put(std::string_view(page.Capture(lines, colour)));
+  }
+  Ok(client, out.body());
+}
+
+void Keeper::AddReader(Client* client, Message* message, Reader* in) {
+  const uint8_t stream = in->Get<uint8_t>();
+  const int64_t from = in->Get<int64_t>();
+  const int64_t buffer = in->Get<int64_t>();
+  UniqueFd pipe = message->TakeFd(0);
+  if (!in->done() || !pipe.ok() || buffer < 0) return Fail(client, EINVAL, Step::kRequest, "output");
+  if (stream > 1 || (stream == 1 && spec_.pty)) {
+    return Fail(client, ENOTSUP, Step::kRequest, "a terminal has one stream");
+  }
+  Output& output = stream == 0 ? *out_ : *err_;
+  const uint64_t begins = output.AddReader(std::move(pipe), from, static_cast<uint64_t>(buffer));
+  Writer out;
+  out.Put(static_cast<int64_t>(begins));
+  Ok(client, out.body());
+}
+
+void Keeper::Attach(Client* client, Message* message) {
+  UniqueFd socket = message->TakeFd(0);
+  if (!socket.ok()) return Fail(client, EINVAL, Step::kRequest, "attach");
+  if (!spec_.pty) return Fail(client, ENOTSUP, Step::kRequest, "this session has pipes and no terminal; read its output");
+  viewers_.push_back({std::move(socket), screen()->Repaint(), out_->end()});
+  Ok(client);
+}
+
+void Keeper::Resize(Client* client, Reader* in) {
+  const uint16_t rows = in->Get<uint16_t>(), cols = in->Get<uint16_t>();
+  if (!in->done() || rows == 0 || cols == 0 || rows > Screen::kMaxRows || cols > Screen::kMaxCols) {
+    return Fail(client, EINVAL, Step::kRequest, "a terminal has 1 to 1024 rows and 1 to 4096 columns");
+  }
+  if (!spec_.pty) return Fail(client, ENOTSUP, Step::kRequest, "this session has pipes and no terminal");
+  spec_.rows = rows;
+  spec_.cols = cols;
+  if (screen_ != nullptr) screen_->Resize(rows, cols);
+  ResizePty(pty_.get(), rows, cols);
+  Ok(client);
+}
+
+void Keeper::Exec(Client* client, Message* message) {
+  ChildRequest request(*message);
+  if (!request.ok()) return Fail(client, EINVAL, Step::kRequest, "exec");
+  if (phase_ != Phase::kRunning || stopping_) return Fail(client, ESRCH, Step::kRequest, "the session has ended");
+  std::string cgroup;
+  int pidfd_raw = -1;
+  const pid_t pid = execs_->Start(&request.plan, message->TakeFd(3), &pidfd_raw, &cgroup);
+  const UniqueFd pidfd(pidfd_raw);
+  if (pid < 0) return Fail(client, request.plan.error.error, request.plan.error.step, "");
+  Writer out;
+  out.Put(int32_t{pid}).Put(cgroup);
+  const int fd = pidfd.get();
+  if (SendMessage(client->socket.get(), kOk, out.body(), &fd, 1) != 0) execs_->Stop(pid, 0);
+}
+
+void Keeper::Stats(Client* client) {
+  Usage usage;
+  const char* source = "proc";
+  if (!ended()) {
+    usage = UsageOf(Descendants(getpid()));
+  }
+  Writer out;
+  out.Put(usage.cpu_ns).Put(usage.rss_bytes).Put(usage.processes).Put(usage.read_bytes).Put(usage.write_bytes);
+  out.Put(std::string_view(source));
+  Ok(client, out.body());
+}
+
+void Keeper::AnswerInput() {
+  for (const InputQueue::Result& result : input_.TakeResults()) {
+    for (Client& client : clients_) {
+      if (client.id != result.client) continue;
+      if (result.error != 0) {
+        Fail(&client, result.error, Step::kRequest,
+             result.error == ETIMEDOUT ? "the program did not take it in time; nothing was sent"
+                                       : "the program takes no input any more");
+      } else {
+        Writer out;
+        out.Put(result.level);
+        Ok(&client, out.body());
+      }
+    }
+  }
+}
+
+void Keeper::AnswerEnd() {
+  if (!ended()) return;
+  for (Client& client : clients_) {
+    // Wait is about the main process; Stop and Destroy about everything.
+    if (client.waits == 0 || (client.waits != kWait && phase_ != Phase::kGone)) continue;
+    client.waits = 0;
+    Writer out;
+    out.Put(exit_.code).Put(exit_.signal).Put(exit_.stopped).Put(exit_.reason);
+    Ok(&client, out.body());
+  }
+}
+
+}  // namespace berth::launcher

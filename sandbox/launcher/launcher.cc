@@ -1,0 +1,158 @@
+#include "sandbox/launcher/launcher.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sandbox/base/unique_fd.h"
+#include "sandbox/launcher/cgroup.h"
+#include "sandbox/launcher/child.h"
+#include "sandbox/launcher/kernel.h"
+#include "sandbox/launcher/proc.h"
+#include "sandbox/launcher/protocol.h"
+#include "sandbox/launcher/signals.h"
+#include "sandbox/launcher/wire.h"
+#include "sandbox/launcher/workloads.h"
+
+namespace berth::launcher {
+namespace {
+
+class Launcher {
+ public:
+  explicit Launcher(int self) : self_(self) {}
+  int Run();
+
+ private:
+  bool SayHello();
+  void Handle(Message* message);
+  void Spawn(Message* message, uint64_t received);
+  void StartKeeper(Message* message, uint64_t received);
+  void Reply(const ChildPlan& plan, pid_t pid, int pidfd, uint64_t received, const std::string& cgroup);
+
+  const int self_;
+  Cgroup group_;
+  Workloads workloads_{&group_};
+};
+
+void Launcher::Reply(const ChildPlan& plan, pid_t pid, int pidfd, uint64_t received,
+                     const std::string& cgroup) {
+  Writer out;
+  out.Put(plan.error.step).Put(int32_t{plan.error.error}).Put(int32_t{pid});
+  out.Put(received).Put(NowNs()).Put(cgroup);
+  SendMessage(kControlFd, kSpawned, out.body(), &pidfd, pidfd >= 0 ? 1 : 0);
+}
+
+void Launcher::Spawn(Message* message, uint64_t received) {
+  ChildRequest request(*message);
+  std::string cgroup;
+  int pidfd_raw = -1;
+  pid_t pid = -1;
+  if (request.ok()) {
+    pid = workloads_.Start(&request.plan, message->TakeFd(3), &pidfd_raw, &cgroup);
+  }
+  const UniqueFd pidfd(pidfd_raw);
+  Reply(request.plan, pid, pidfd.get(), received, cgroup);
+}
+
+void Launcher::StartKeeper(Message* message, uint64_t received) {
+  Reader in = message->reader();
+  const char* title = in.GetString();
+  const UniqueFd control = message->TakeFd(0);
+  const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  const char* argv[] = {"berth-keeper", kKeeperMode, title, nullptr};
+  const char* env[] = {nullptr};
+  ChildPlan plan;
+  for (int& fd : plan.stdio) fd = null.get();
+  plan.argv = argv;
+  plan.env = env;
+  plan.exe_fd = self_;
+  plan.keep_fd = control.get();
+  plan.own_session = true;
+  plan.dies_with_parent = false;
+  int pidfd_raw = -1;
+  pid_t pid = -1;
+  if (in.done() && control.ok() && null.ok()) {
+    pid = StartChild(&plan, -1, &pidfd_raw);
+  } else {
+    plan.error = {Step::kRequest, EINVAL};
+  }
+  const UniqueFd pidfd(pidfd_raw);
+  Reply(plan, pid, pidfd.get(), received, "");
+}
+
+void Launcher::Handle(Message* message) {
+  const uint64_t received = NowNs();
+  switch (message->type) {
+    case kSpawn:
+      return Spawn(message, received);
+    case kStartKeeper:
+      return StartKeeper(message, received);
+    case kStopProcess: {
+      Reader in = message->reader();
+      const pid_t program = in.Get<int32_t>();
+      const uint32_t grace_ms = in.Get<uint32_t>();
+      if (in.done()) workloads_.Stop(program, grace_ms);
+      return;
+    }
+    default: {
+      ChildPlan plan;
+      plan.error = {Step::kRequest, ENOSYS};
+      Reply(plan, -1, -1, received, "");
+    }
+  }
+}
+
+bool Launcher::SayHello() {
+  ProcStat stat;
+  if (!ReadProcStat(getpid(), &stat)) return false;
+  char name[64];
+  snprintf(name, sizeof(name), "berth-%d-%llu", getpid(), static_cast<unsigned long long>(stat.start_time));
+  group_ = Cgroup::Own().MakeChild(name);
+  Writer hello;
+  hello.Put(group_.ok() ? TreeKind::kCgroup : TreeKind::kSubreaper);
+  hello.Put(group_.path()).Put(static_cast<uint64_t>(getpid()));
+  return SendMessage(kControlFd, kHello, hello.body(), nullptr, 0) == 0;
+}
+
+int Launcher::Run() {
+  ChildSignals signals;
+  bool open = SayHello();
+  Message message;
+  // Once the host is gone, so is everything that it spawned: this ends when the last of it has.
+  while (open || !workloads_.empty()) {
+    const uint64_t next = workloads_.Settle();
+    std::vector<pollfd> fds{{open ? kControlFd : -1, POLLIN, 0}, {signals.fd(), POLLIN, 0}};
+    workloads_.AppendPoll(&fds);
+    if (workloads_.empty() && !open) break;
+    if (poll(fds.data(), fds.size(), PollTimeout(next)) < 0) continue;
+    if (fds[1].revents != 0) {
+      signals.Drain();
+      int status;
+      for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) workloads_.Reaped(pid, status);
+    }
+    if (fds[0].revents != 0) {
+      const int error = ReceiveMessage(kControlFd, &message);
+      if (error == 0) Handle(&message);
+      message.fds.clear();
+      if (error == EPIPE) {
+        open = false;
+        workloads_.StopAll(0);
+      }
+    }
+  }
+  group_.Remove();
+  return 0;
+}
+
+}  // namespace
+
+int RunLauncher(int self) { return Launcher(self).Run(); }
+
+}  // namespace berth::launcher

@@ -1,0 +1,43 @@
+// The helper: a static, single-threaded program that the library carries inside itself and runs from a sealed memfd.
+// Its modes are told apart by argv[1]; its control socket is descriptor 3; it is no use to anybody else.
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sandbox/base/unique_fd.h"
+#include "sandbox/launcher/keeper.h"
+#include "sandbox/launcher/launcher.h"
+#include "sandbox/launcher/protocol.h"
+
+int main(int argc, char** argv) {
+  using namespace berth::launcher;  // NOLINT: the whole program is of it
+  struct stat st;
+  if (argc < 2 || fstat(kControlFd, &st) != 0 || !S_ISSOCK(st.st_mode)) {
+    static constexpr char kText[] = "This is a part of berth; it is started by the library. See `berth --help`.\n";
+    [[maybe_unused]] const ssize_t n = write(2, kText, sizeof(kText) - 1);
+    return 2;
+  }
+  fcntl(kControlFd, F_SETFD, FD_CLOEXEC);
+  // Whatever the host ignored or caught is as at boot here, but for SIGPIPE: a reader that goes away is an errno.
+  for (int signal_number = 1; signal_number < NSIG; ++signal_number) signal(signal_number, SIG_DFL);
+  signal(SIGPIPE, SIG_IGN);
+  if (chdir("/") != 0) return 2;  // keeps no file system busy
+  // Nobody of the same user may look into a helper that holds the descriptors of others.
+  prctl(PR_SET_DUMPABLE, 0);
+
+  const berth::UniqueFd self(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+  if (strcmp(argv[1], kLauncherMode) == 0) {
+    setsid();  // the host's terminal and its signals are not ours
+    prctl(PR_SET_NAME, "berth-launcher");
+    return RunLauncher(self.get());
+  }
+  if (strcmp(argv[1], kKeeperMode) == 0) {
+    prctl(PR_SET_NAME, "berth-keeper");
+    return RunKeeper();
+  }
+  return 2;
+}

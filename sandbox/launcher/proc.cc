@@ -1,0 +1,131 @@
+#include "sandbox/launcher/proc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "sandbox/base/unique_fd.h"
+#include "sandbox/launcher/kernel.h"
+
+namespace berth::launcher {
+
+std::string ReadAllFrom(int fd) {
+  std::string text;
+  char buffer[4096];
+  ssize_t n;
+  while ((n = read(fd, buffer, sizeof(buffer))) > 0 || (n < 0 && errno == EINTR)) {
+    if (n > 0) text.append(buffer, static_cast<size_t>(n));
+  }
+  return text;
+}
+
+std::string ReadSmallFile(const char* path) {
+  const UniqueFd fd(open(path, O_RDONLY | O_CLOEXEC));
+  return fd.ok() ? ReadAllFrom(fd.get()) : std::string();
+}
+
+bool ReadProcStat(pid_t pid, ProcStat* stat) {
+  char path[32];
+  snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+  const std::string text = ReadSmallFile(path);
+  // The name in parentheses may hold anything, parentheses too: what counts is behind the last one.
+  const size_t close = text.rfind(')');
+  if (close == std::string::npos) return false;
+  unsigned long long user, system, start;
+  long long rss;
+  char state;
+  int parent;
+  if (sscanf(text.c_str() + close + 1,
+             " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d %*d %llu %*u %lld",
+             &state, &parent, &user, &system, &start, &rss) != 6) {
+    return false;
+  }
+  *stat = {state, parent, user + system, start, rss};
+  return true;
+}
+
+namespace {
+
+// Appends the children of `pid`, of all its threads. False if the kernel has no such file.
+bool AppendChildren(pid_t pid, std::vector<pid_t>* out) {
+  char path[48];
+  snprintf(path, sizeof(path), "/proc/%d/task", pid);
+  DIR* tasks = opendir(path);
+  if (tasks == nullptr) return true;  // gone
+  bool known = true;
+  while (const dirent* entry = readdir(tasks)) {
+    if (entry->d_name[0] == '.') continue;
+    char children[96];
+    snprintf(children, sizeof(children), "/proc/%d/task/%.16s/children", pid, entry->d_name);
+    const UniqueFd fd(open(children, O_RDONLY | O_CLOEXEC));
+    if (!fd.ok()) {
+      if (errno == ENOENT && access("/proc/thread-self/children", F_OK) != 0) known = false;
+      continue;
+    }
+    const std::string text = ReadAllFrom(fd.get());
+    for (const char* at = text.c_str(); *at != '\0';) {
+      char* end;
+      const long child = strtol(at, &end, 10);
+      if (end == at) break;
+      out->push_back(static_cast<pid_t>(child));
+      at = *end == ' ' ? end + 1 : end;
+    }
+  }
+  closedir(tasks);
+  return known;
+}
+
+// The same by reading the parent of every process there is (a kernel without CONFIG_PROC_CHILDREN).
+std::vector<std::pair<pid_t, pid_t>> AllParents() {
+  std::vector<std::pair<pid_t, pid_t>> all;
+  DIR* proc = opendir("/proc");
+  if (proc == nullptr) return all;
+  while (const dirent* entry = readdir(proc)) {
+    const pid_t pid = atoi(entry->d_name);
+    ProcStat stat;
+    if (pid > 0 && ReadProcStat(pid, &stat)) all.emplace_back(pid, stat.parent);
+  }
+  closedir(proc);
+  return all;
+}
+
+}  // namespace
+
+std::vector<pid_t> Descendants(pid_t root) {
+  std::vector<pid_t> found{root};
+  bool known = true;
+  for (size_t i = 0; known && i < found.size(); ++i) known = AppendChildren(found[i], &found);
+  if (!known) {
+    const auto parents = AllParents();
+    found = {root};
+    for (size_t i = 0; i < found.size(); ++i) {
+      for (const auto& [pid, parent] : parents) {
+        if (parent == found[i]) found.push_back(pid);
+      }
+    }
+  }
+  found.erase(found.begin());
+  return found;
+}
+
+int SignalDescendants(pid_t root, int signal) {
+  int count = 0;
+  for (const pid_t pid : Descendants(root)) {
+    const UniqueFd pidfd(PidfdOpen(pid));
+    if (!pidfd.ok()) continue;
+    // Opened first, asked after: walk up from the number to `root`. A stranger that got the number is not below it.
+    pid_t up = pid;
+    ProcStat stat;
+    while (up != root && up > 1 && ReadProcStat(up, &stat)) up = stat.parent;
+    if (up == root && PidfdSignal(pidfd.get(), signal) == 0) ++count;
+  }
+  return count;
+}
+
+}  // namespace berth::launcher

@@ -1,0 +1,46 @@
+// SIGCHLD as a descriptor, and deadlines as poll understands them.
+#ifndef BERTH_SANDBOX_LAUNCHER_SIGNALS_H_
+#define BERTH_SANDBOX_LAUNCHER_SIGNALS_H_
+
+#include <signal.h>
+#include <stdint.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "sandbox/base/unique_fd.h"
+#include "sandbox/launcher/kernel.h"
+
+namespace berth::launcher {
+
+class ChildSignals {
+ public:
+  ChildSignals() {
+    sigset_t mask;
+    sigemptyset(&mask);
+    sigaddset(&mask, SIGCHLD);
+    sigprocmask(SIG_SETMASK, &mask, nullptr);
+    fd_ = UniqueFd(signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
+  }
+  int fd() const { return fd_.get(); }
+  void Drain() const {
+    signalfd_siginfo info;
+    while (read(fd_.get(), &info, sizeof(info)) > 0) {
+    }
+  }
+
+ private:
+  UniqueFd fd_;
+};
+
+// Milliseconds from now until `at` (ns, CLOCK_MONOTONIC), rounded up; -1 if it is ~0.
+inline int PollTimeout(uint64_t at) {
+  if (at == ~uint64_t{0}) return -1;
+  const uint64_t now = NowNs();
+  if (at <= now) return 0;
+  const uint64_t ms = (at - now + 999999) / 1000000;
+  return ms > 1000000000 ? 1000000000 : static_cast<int>(ms);
+}
+
+}  // namespace berth::launcher
+
+#endif  // BERTH_SANDBOX_LAUNCHER_SIGNALS_H_

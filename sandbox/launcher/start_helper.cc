@@ -1,0 +1,117 @@
+#include "sandbox/launcher/start_helper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/status_macros.h"
+#include "absl/status/statusor.h"
+#include "sandbox/base/errno_status.h"
+#include "sandbox/base/unique_fd.h"
+#include "sandbox/launcher/helper_image.h"
+#include "sandbox/launcher/kernel.h"
+#include "sandbox/launcher/protocol.h"
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U
+#endif
+
+namespace berth::launcher {
+namespace {
+
+// Sealed: nobody can change the program that runs with others' descriptors (CVE-2019-5736).
+absl::StatusOr<UniqueFd> HelperImageFd() {
+  constexpr unsigned kFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+  UniqueFd fd(memfd_create("berth-helper", kFlags | MFD_EXEC));
+  if (!fd.ok() && errno == EINVAL) fd = UniqueFd(memfd_create("berth-helper", kFlags));  // before 6.3
+  if (!fd.ok()) return ErrnoStatus(errno, "make a memfd for the helper");
+  for (std::string_view image = HelperImage(); !image.empty();) {
+    const ssize_t n = write(fd.get(), image.data(), image.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return ErrnoStatus(errno, "write the helper into its memfd");
+    image.remove_prefix(static_cast<size_t>(n));
+  }
+  if (fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) {
+    return ErrnoStatus(errno, "seal the helper");
+  }
+  return fd;
+}
+
+// Shared by the host and the two children, which run while it waits.
+struct Plan {
+  int image, control, null;
+  int error = 0;
+};
+
+// Async-signal-safe calls only, as after vfork. Not instrumented: a sanitizer would take this for the host's own thread.
+__attribute__((no_sanitize("address", "thread", "undefined"))) void ExecHelper(void* arg) {
+  Plan* plan = static_cast<Plan*>(arg);
+  // Above the three and the control descriptor, so that placing one does not close another.
+  const int image = fcntl(plan->image, F_DUPFD_CLOEXEC, 10);
+  const int control = fcntl(plan->control, F_DUPFD_CLOEXEC, 10);
+  const int null = fcntl(plan->null, F_DUPFD_CLOEXEC, 10);
+  if (image < 0 || control < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0 ||
+      dup2(control, kControlFd) < 0) {
+    plan->error = errno;
+    _exit(127);
+  }
+  // The host may have descriptors without O_CLOEXEC; none of them is the helper's business.
+  CloseRange(4, ~0u, CLOSE_RANGE_CLOEXEC);
+  const char* argv[] = {"berth-launcher", kLauncherMode, nullptr};
+  const char* env[] = {nullptr};
+  syscall(SYS_execveat, image, "", argv, env, AT_EMPTY_PATH);
+  plan->error = errno;
+  _exit(127);
+}
+
+__attribute__((no_sanitize("address", "thread", "undefined"))) void CloneHelper(void* arg) {
+  Plan* plan = static_cast<Plan*>(arg);
+  clone_args args{};
+  args.exit_signal = SIGCHLD;
+  const long pid = CloneVfork(&args, &ExecHelper, plan);
+  if (pid < 0) plan->error = static_cast<int>(-pid);
+  _exit(0);
+}
+
+}  // namespace
+
+absl::StatusOr<UniqueFd> StartHelper() {
+  ABSL_ASSIGN_OR_RETURN(const UniqueFd image, HelperImageFd());
+  int pair[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
+    return ErrnoStatus(errno, "make the launcher's socket");
+  }
+  UniqueFd ours(pair[0]);
+  const UniqueFd theirs(pair[1]);
+  const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!null.ok()) return ErrnoStatus(errno, "open /dev/null");
+
+  Plan plan{image.get(), theirs.get(), null.get()};
+  // No handler of the host may run in a child that shares its memory.
+  sigset_t all, old;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  clone_args args{};
+  args.exit_signal = 0;  // no SIGCHLD, and the host's waitpid(-1) does not see it
+  const long pid = CloneVfork(&args, &CloneHelper, &plan);
+  if (pid > 0) {
+    while (waitpid(static_cast<pid_t>(pid), nullptr, __WALL) < 0 && errno == EINTR) {
+    }
+  }
+  pthread_sigmask(SIG_SETMASK, &old, nullptr);
+  if (pid < 0) return ErrnoStatus(static_cast<int>(-pid), "start the launcher");
+  if (plan.error != 0) return ErrnoStatus(plan.error, "execute the launcher");
+  return ours;
+}
+
+}  // namespace berth::launcher

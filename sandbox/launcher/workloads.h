@@ -1,0 +1,61 @@
+// Workloads: the processes that a helper has started for others, each with its tree, until the last of it is gone.
+#ifndef BERTH_SANDBOX_LAUNCHER_WORKLOADS_H_
+#define BERTH_SANDBOX_LAUNCHER_WORKLOADS_H_
+
+#include <poll.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sandbox/base/unique_fd.h"
+#include "sandbox/launcher/cgroup.h"
+#include "sandbox/launcher/child.h"
+#include "sandbox/launcher/tree.h"
+
+namespace berth::launcher {
+
+class Workloads {
+ public:
+  // Trees are held by groups made in `group`, or by supervisors if it is not ok(). It must outlive this.
+  explicit Workloads(const Cgroup* group) : group_(group) {}
+
+  // Starts plan. Its end is told on `exit_socket`. Returns the program's pid and *pidfd, or -1 with plan->error.
+  pid_t Start(ChildPlan* plan, UniqueFd exit_socket, int* pidfd, std::string* cgroup);
+  // TERM to the tree of that program, KILL after the grace. Not known: nothing.
+  void Stop(pid_t program, uint32_t grace_ms);
+  void StopAll(uint32_t grace_ms);
+  // A child of this process was reaped. False if it is none of ours.
+  bool Reaped(pid_t pid, int status);
+  // Kills what is due and forgets what is gone. Returns when to call it again (ns), or ~0.
+  uint64_t Settle();
+  // What to wait on before the next Settle, besides SIGCHLD.
+  void AppendPoll(std::vector<pollfd>* fds) const;
+  bool empty() const { return all_.empty(); }
+
+ private:
+  struct Workload {
+    pid_t pid = 0;      // what we wait for: the program, or its supervisor
+    pid_t program = 0;
+    bool supervised = false;
+    UniqueFd exit_socket;
+    std::optional<Tree> tree;  // not if supervised
+    bool running = true;
+    bool stopping = false;
+    uint64_t kill_at = ~uint64_t{0};
+  };
+  void Stop(Workload* workload, uint32_t grace_ms);
+  Cgroup TakeGroup();
+
+  const Cgroup* group_;
+  std::vector<Cgroup> free_groups_;  // empty ones, kept: making one costs as much as a fork
+  unsigned group_count_ = 0;
+  std::vector<std::unique_ptr<Workload>> all_;
+};
+
+}  // namespace berth::launcher
+
+#endif  // BERTH_SANDBOX_LAUNCHER_WORKLOADS_H_
