@@ -1,0 +1,209 @@
+#include "runtime/record/files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/status_macros.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "sandbox/base/errno_status.h"
+#include "sandbox/base/unique_fd.h"
+
+namespace berth {
+namespace {
+
+absl::string_view KindName(mode_t mode) {
+  switch (mode & S_IFMT) {
+    case S_IFREG: return "a file";
+    case S_IFDIR: return "a folder";
+    case S_IFLNK: return "a symlink";
+    case S_IFIFO: return "a fifo";
+    case S_IFSOCK: return "a socket";
+    default: return "a device";
+  }
+}
+
+absl::Status WrongKind(const std::string& name, mode_t mode, absl::string_view wanted) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("'", name, "' is ", KindName(mode), ", not ", wanted));
+}
+
+// What stands in the way of an open with O_NOFOLLOW, in words where it is the kind of the entry.
+absl::Status OpenError(int error, int dir_fd, const std::string& name, absl::string_view wanted) {
+  struct stat entry;
+  if ((error == ELOOP || error == ENOTDIR || error == ENXIO || error == EISDIR) &&
+      fstatat(dir_fd, name.c_str(), &entry, AT_SYMLINK_NOFOLLOW) == 0) {
+    return WrongKind(name, entry.st_mode, wanted);
+  }
+  return ErrnoStatus(error, absl::StrCat("open '", name, "'"));
+}
+
+absl::Status WriteAll(int fd, absl::string_view bytes, const std::string& name) {
+  while (!bytes.empty()) {
+    const ssize_t put = write(fd, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return ErrnoStatus(errno, absl::StrCat("write '", name, "'"));
+    bytes.remove_prefix(static_cast<size_t>(put));
+  }
+  return absl::OkStatus();
+}
+
+// `depth` is how many levels of subfolders may still be entered.
+absl::Status EmptyLevel(int dir_fd, const std::vector<std::string>& keep, int depth) {
+  ABSL_ASSIGN_OR_RETURN(std::vector<std::string> names, ListFolder(dir_fd));
+  for (const std::string& name : names) {
+    if (std::find(keep.begin(), keep.end(), name) != keep.end()) continue;
+    if (unlinkat(dir_fd, name.c_str(), 0) == 0 || errno == ENOENT) continue;
+    if (errno != EISDIR) return ErrnoStatus(errno, absl::StrCat("remove '", name, "'"));
+    if (unlinkat(dir_fd, name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) continue;
+    if (errno != ENOTEMPTY && errno != EEXIST) {
+      return ErrnoStatus(errno, absl::StrCat("remove folder '", name, "'"));
+    }
+    if (depth == 0) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("folder '", name, "' lies too deep to be ours: remove it by hand"));
+    }
+    ABSL_ASSIGN_OR_RETURN(UniqueFd sub, OpenFolder(dir_fd, name));
+    ABSL_RETURN_IF_ERROR(EmptyLevel(sub.get(), {}, depth - 1));
+    if (unlinkat(dir_fd, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) {
+      return ErrnoStatus(errno, absl::StrCat("remove folder '", name, "'"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<UniqueFd> OpenFolder(int dir_fd, const std::string& name) {
+  UniqueFd fd(openat(dir_fd, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!fd.ok()) return OpenError(errno, dir_fd, name, "a folder");
+  return fd;
+}
+
+absl::StatusOr<std::string> ReadSmallFile(int dir_fd, const std::string& name, size_t max_size) {
+  // O_NONBLOCK: a fifo without a writer must not hold us up before fstat has told that it is one.
+  UniqueFd fd(openat(dir_fd, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!fd.ok()) return OpenError(errno, dir_fd, name, "a file");
+  struct stat file;
+  if (fstat(fd.get(), &file) != 0) return ErrnoStatus(errno, absl::StrCat("stat '", name, "'"));
+  if (!S_ISREG(file.st_mode)) return WrongKind(name, file.st_mode, "a file");
+  if (file.st_uid != geteuid()) {
+    return absl::PermissionDeniedError(absl::StrCat("'", name, "' belongs to uid ", file.st_uid,
+                                                    ", not to uid ", geteuid()));
+  }
+  const absl::Status too_long =
+      absl::OutOfRangeError(absl::StrCat("'", name, "' is longer than ", max_size, " bytes"));
+  if (file.st_size > static_cast<off_t>(max_size)) return too_long;
+  // One byte more than there should be, to see a file that grew since.
+  std::string bytes(std::min<size_t>(max_size, static_cast<size_t>(file.st_size)) + 1, '\0');
+  size_t have = 0;
+  while (true) {
+    const ssize_t got = read(fd.get(), bytes.data() + have, bytes.size() - have);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return ErrnoStatus(errno, absl::StrCat("read '", name, "'"));
+    if (got == 0) break;
+    have += static_cast<size_t>(got);
+    if (have > max_size) return too_long;
+    if (have == bytes.size()) bytes.resize(max_size + 1);
+  }
+  bytes.resize(have);
+  return bytes;
+}
+
+absl::Status WriteFileDurably(int dir_fd, const std::string& name, const std::string& temp_name,
+                              absl::string_view bytes, bool sync_folder) {
+  // What a crash left under the temporary name is not written into: someone may have linked it elsewhere.
+  if (unlinkat(dir_fd, temp_name.c_str(), 0) != 0 && errno != ENOENT) {
+    return ErrnoStatus(errno, absl::StrCat("remove '", temp_name, "'"));
+  }
+  UniqueFd fd(openat(dir_fd, temp_name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!fd.ok()) return ErrnoStatus(errno, absl::StrCat("make '", temp_name, "'"));
+  absl::Status status = WriteAll(fd.get(), bytes, temp_name);
+  if (status.ok() && fsync(fd.get()) != 0) {
+    status = ErrnoStatus(errno, absl::StrCat("sync '", temp_name, "'"));
+  }
+  if (status.ok() && renameat(dir_fd, temp_name.c_str(), dir_fd, name.c_str()) != 0) {
+    status = ErrnoStatus(errno, absl::StrCat("rename '", temp_name, "' to '", name, "'"));
+  }
+  if (!status.ok()) {
+    unlinkat(dir_fd, temp_name.c_str(), 0);
+    return status;
+  }
+  return sync_folder ? SyncFolder(dir_fd, absl::StrCat("sync the folder of '", name, "'"))
+                     : absl::OkStatus();
+}
+
+absl::Status SyncFolder(int dir_fd, absl::string_view what) {
+  // EINVAL: a file system on which a folder cannot be synced, and does not need to be.
+  if (fsync(dir_fd) != 0 && errno != EINVAL) return ErrnoStatus(errno, what);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::string>> ListFolder(int dir_fd) {
+  // A description of its own: the reading position of `dir_fd` may be shared with other threads.
+  UniqueFd fd(openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.ok()) return ErrnoStatus(errno, "open folder");
+  DIR* dir = fdopendir(fd.get());
+  if (dir == nullptr) return ErrnoStatus(errno, "list folder");
+  fd.release();
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* entry = readdir(dir)) {
+    const absl::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+    errno = 0;
+  }
+  const int error = errno;
+  closedir(dir);
+  if (error != 0) return ErrnoStatus(error, "list folder");
+  return names;
+}
+
+absl::Status EmptyFolder(int dir_fd, const std::vector<std::string>& keep) {
+  return EmptyLevel(dir_fd, keep, 1);
+}
+
+absl::StatusOr<FolderLock> FolderLock::Take(int dir_fd, const char* name) {
+  return Lock(dir_fd, name, LOCK_EX);
+}
+
+absl::StatusOr<FolderLock> FolderLock::TryTake(int dir_fd, const char* name) {
+  return Lock(dir_fd, name, LOCK_EX | LOCK_NB);
+}
+
+absl::StatusOr<FolderLock> FolderLock::Lock(int dir_fd, const char* name, int operation) {
+  // A file, not the folder itself: NFS grants exclusive locks on writable descriptors only.
+  UniqueFd fd(openat(dir_fd, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
+  if (!fd.ok()) return OpenError(errno, dir_fd, name, "a file");
+  while (flock(fd.get(), operation) != 0) {
+    if (errno == EWOULDBLOCK) {
+      return absl::AbortedError(absl::StrCat("lock '", name, "': another has it"));
+    }
+    if (errno != EINTR) return ErrnoStatus(errno, absl::StrCat("lock '", name, "'"));
+  }
+  struct stat file;
+  if (fstat(fd.get(), &file) != 0) return ErrnoStatus(errno, absl::StrCat("stat '", name, "'"));
+  if (!S_ISREG(file.st_mode)) return WrongKind(name, file.st_mode, "a file");
+  if (file.st_nlink == 0) {
+    return absl::NotFoundError(absl::StrCat("lock '", name, "': it was removed meanwhile"));
+  }
+  return FolderLock(std::move(fd));
+}
+
+FolderLock::~FolderLock() {
+  // By hand, since a child that the host forked meanwhile shares the lock until it closes its copy.
+  if (fd_.ok()) flock(fd_.get(), LOCK_UN);
+}
+
+}  // namespace berth
