@@ -118,6 +118,7 @@ TEST(StateDir, RefusesAnotherUsers) {
   if (chown((test / "theirs").c_str(), 65534, 65534) != 0) GTEST_SKIP() << "chown takes root";
   EXPECT_THAT(StateDir::Open(test / "theirs"),
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("belongs to uid 65534")));
+  EXPECT_TRUE(std::filesystem::is_empty(test / "theirs"));
 }
 
 TEST(StateDir, RefusesABrokenInstallIdRatherThanChangingIt) {
