@@ -42,6 +42,10 @@ class Tree(unittest.TestCase):
         deps = 'cc_test(\n    deps = [\n        "//b",\n        ":a",\n    ],\n)\n'
         self.assertIn("not sorted", self.problems({"x/BUILD.bazel": GOOD + deps, "x/a.cc": ""})[0])
 
+    def test_gtest_that_only_gtest_main_brings(self):
+        deps = 'cc_test(\n    deps = [\n        "@googletest//:gtest_main",\n    ],\n)\n'
+        self.assertIn("without gtest", self.problems({"x/BUILD.bazel": GOOD + deps, "x/a.cc": ""})[0])
+
     def test_host_names_and_machine_paths(self):
         text = "deb." + "debian.org\n/wo" + "rk/main\nfoo/wo" + "rk/bar\n"
         self.assertEqual([p.split(":")[1] for p in self.problems({"README.md": text})], ["1", "2"])

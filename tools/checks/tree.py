@@ -50,6 +50,8 @@ def check_build_file(path, text, sources):
             yield f"{path}: deps are not sorted: {', '.join(labels)}"
         if len(labels) != len(set(labels)):
             yield f"{path}: a dep is named twice: {', '.join(labels)}"
+        if "@googletest//:gtest_main" in labels and "@googletest//:gtest" not in labels:
+            yield f"{path}: gtest_main without gtest, which layering_check (--config=clang) wants named"
 
 
 def package_of(folder, packages):
