@@ -53,20 +53,28 @@ std::string CgroupOf(int pid) {
   return text.substr(at, text.find('\n', at) - at);
 }
 
-Cgroup Cgroup::Own() {
+Cgroup Cgroup::OpenAny(const std::string& path) {
   std::string point, root;
-  const std::string own = CgroupOf(getpid());
-  if (own.empty() || !FindMount(&point, &root)) return {};
+  if (path.empty() || !FindMount(&point, &root)) return {};
   // The mount may show only a part of the tree (a container); a group outside of it cannot be reached.
-  std::string below = own;
+  std::string below = path;
   if (root != "/") {
-    if (own.compare(0, root.size(), root) != 0) return {};
-    below = own.substr(root.size());
+    if (path.compare(0, root.size(), root) != 0) return {};
+    below = path.substr(root.size());
   }
   Cgroup group;
   group.dir_ = UniqueFd(open((point + below).c_str(), O_DIRECTORY | O_CLOEXEC));
-  group.path_ = own == "/" ? "" : own;
+  group.path_ = path == "/" ? "" : path;
   return group;
+}
+
+Cgroup Cgroup::Own() { return OpenAny(CgroupOf(getpid())); }
+
+Cgroup Cgroup::Open(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos || slash + 1 == path.size()) return {};
+  const Cgroup parent = OpenAny(slash == 0 ? "/" : path.substr(0, slash));
+  return parent.ok() ? OpenChild(parent, path.substr(slash + 1)) : Cgroup();
 }
 
 Cgroup Cgroup::OpenChild(const Cgroup& parent, const std::string& name) {

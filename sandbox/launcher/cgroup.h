@@ -15,6 +15,8 @@ class Cgroup {
   Cgroup() = default;
   // The group that this process is in.
   static Cgroup Own();
+  // One that exists, by its path as /proc/PID/cgroup gives it. Not ok() if it does not, or is no child of another.
+  static Cgroup Open(const std::string& path);
   Cgroup MakeChild(const std::string& name) const;
 
   bool ok() const { return dir_.ok(); }
@@ -35,6 +37,7 @@ class Cgroup {
   bool Remove();
 
  private:
+  static Cgroup OpenAny(const std::string& path);
   static Cgroup OpenChild(const Cgroup& parent, const std::string& name);
   bool Holds(int pid) const;
   UniqueFd parent_, dir_, events_;

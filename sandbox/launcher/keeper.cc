@@ -143,8 +143,6 @@ bool Keeper::OpenGate(ChildPlan::Error* error) {
   while ((n = read(start_errors_.get(), error, sizeof(*error))) < 0 && errno == EINTR) {
   }
   start_errors_.reset();
-  // The environment has been handed over; secrets do not stay here.
-  for (std::string& value : spec_.env) explicit_bzero(value.data(), value.size());
   if (n == 0) {
     phase_ = Phase::kRunning;
     return true;

@@ -146,7 +146,7 @@ void Keeper::Info(Client* client) {
   out.Put(out_->end() + err_->end());
   out.Put(last_output_at_ == 0 ? kNever : NowNs() - last_output_at_);
   out.Put(screen_ != nullptr ? std::string_view(screen_->title()) : std::string_view());
-  out.Put(log_.path()).Put(spec_.name);
+  out.Put(log_.path()).Put(spec_.name).Put(spec_.cwd);
   Ok(client, out.body());
 }
 
@@ -264,6 +264,18 @@ void Keeper::Exec(Client* client, Message* message) {
   ChildRequest request(*message);
   if (!request.ok()) return Fail(client, EINVAL, Step::kRequest, "exec");
   if (phase_ != Phase::kRunning || stopping_) return Fail(client, ESRCH, Step::kRequest, "the session has ended");
+  if (request.plan.cwd[0] == '\0') request.plan.cwd = spec_.cwd.c_str();
+  // The session's environment, with the request's own variables over it.
+  std::vector<const char*> env;
+  for (const std::string& entry : spec_.env) {
+    const size_t key = entry.find('=') + 1;
+    const bool replaced = std::any_of(request.env.begin(), request.env.end(), [&](const char* other) {
+      return other != nullptr && strncmp(other, entry.c_str(), key) == 0;
+    });
+    if (!replaced) env.push_back(entry.c_str());
+  }
+  env.insert(env.end(), request.env.begin(), request.env.end());  // ends with the null pointer
+  request.plan.env = env.data();
   std::string cgroup;
   int pidfd_raw = -1;
   const pid_t pid = execs_->Start(&request.plan, message->TakeFd(3), &pidfd_raw, &cgroup);

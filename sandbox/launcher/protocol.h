@@ -67,7 +67,8 @@ enum KeeperMessage : uint16_t {
   // Owner, once: opens the gate. Answer: empty, once the program runs; kFailed if it could not be executed.
   kGo = 103,
   // Answer: u8 state (1 running, 2 exited), i32 pid, i32 code, i32 signal, u8 stopped, u8 reason, u8 pty, u16 rows,
-  // u16 cols, u32 attached, u64 output bytes, u64 ns since last output (max: none), str title, str log, str name.
+  // u16 cols, u32 attached, u64 output bytes, u64 ns since last output (max: none), str title, str log, str name,
+  // str cwd.
   kInfo = 104,
   // bytes text, bytes submit, u8 paste, u8 await, u32 timeout ms. Answer: u8 Delivery.
   kSend = 105,

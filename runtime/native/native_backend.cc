@@ -1,0 +1,199 @@
+#include "runtime/native/native_backend.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/status_macros.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "runtime/native/keeper_channel.h"
+#include "runtime/native/native_process.h"
+#include "runtime/native/native_session.h"
+#include "runtime/native/start_request.h"
+#include "runtime/record/identity.h"
+#include "runtime/record/session_name.h"
+#include "sandbox/base/errno_status.h"
+#include "sandbox/base/unique_fd.h"
+#include "sandbox/base/wait_fd.h"
+#include "sandbox/launcher/keeper_spec.h"
+#include "sandbox/launcher/protocol.h"
+#include "sandbox/launcher/wire.h"
+
+namespace berth {
+namespace {
+
+constexpr absl::Duration kStartTime = absl::Seconds(60);
+
+int64_t LimitMs(absl::Duration limit) {
+  return limit == absl::InfiniteDuration() ? -1 : std::max<int64_t>(absl::ToInt64Milliseconds(limit), 0);
+}
+
+absl::StatusOr<launcher::KeeperSpec> ToKeeperSpec(const SessionSpec& spec) {
+  ABSL_RETURN_IF_ERROR(CheckSessionName(spec.name));
+  ABSL_RETURN_IF_ERROR(CheckCommand(spec.command));
+  if (spec.size.rows == 0 || spec.size.cols == 0 || spec.size.rows > 1024 || spec.size.cols > 4096) {
+    return absl::InvalidArgumentError("a terminal has 1 to 1024 rows and 1 to 4096 columns");
+  }
+  if (spec.output_bytes < 0 || spec.output_bytes > (int64_t{1} << 30)) {
+    return absl::InvalidArgumentError("between 0 and 1 GiB of output can be kept");
+  }
+  if (spec.scrollback_lines < 0) return absl::InvalidArgumentError("the scrollback cannot have fewer than 0 lines");
+  if (!spec.log_path.empty() && spec.log_path[0] != '/') {
+    return absl::InvalidArgumentError(absl::StrCat("log '", spec.log_path, "': give an absolute path"));
+  }
+  launcher::KeeperSpec out;
+  out.name = spec.name;
+  out.durable = spec.durable;
+  out.pty = spec.pty;
+  out.rows = spec.size.rows;
+  out.cols = spec.size.cols;
+  out.wall_ms = LimitMs(spec.wall_limit);
+  out.inactivity_ms = LimitMs(spec.inactivity_limit);
+  out.grace_ms = static_cast<uint32_t>(std::clamp<int64_t>(LimitMs(spec.grace), 0, 1 << 30));
+  out.scrollback_lines = spec.scrollback_lines;
+  out.keep_bytes = spec.output_bytes;
+  out.log_path = spec.log_path;
+  out.log_cap = spec.log_cap_bytes;
+  out.argv = spec.command.argv();
+  ABSL_ASSIGN_OR_RETURN(out.cwd, ResolveCwd(spec.cwd));
+  ABSL_ASSIGN_OR_RETURN(out.env, ResolveEnv(spec.env));
+  return out;
+}
+
+// A keeper's refusal during the start, as the step that failed.
+absl::Status StartRefused(const launcher::Message& message, const launcher::KeeperSpec& spec) {
+  launcher::Reader in = message.reader();
+  const int error = in.Get<int32_t>();
+  const launcher::Step step = in.Get<launcher::Step>();
+  if (step == launcher::Step::kStdio && !spec.log_path.empty()) {
+    return ErrnoStatus(error, absl::StrCat("open log '", spec.log_path, "'"));
+  }
+  return launcher::StartError(step, error, spec.argv[0], spec.cwd);
+}
+
+absl::StatusOr<launcher::Message> Ask(int keeper, uint16_t type, absl::string_view body, const int* fds, int count,
+                                      const launcher::KeeperSpec& spec) {
+  ABSL_RETURN_IF_ERROR(KeeperChannel::Send(keeper, type, body, fds, count));
+  ABSL_RETURN_IF_ERROR(WaitFd(keeper, POLLIN, absl::Now() + kStartTime, "wait for the session's keeper"));
+  launcher::Message answer;
+  if (launcher::ReceiveMessage(keeper, &answer) != 0) return absl::UnavailableError("the session's keeper went away");
+  if (answer.type == launcher::kFailed) return StartRefused(answer, spec);
+  return answer;
+}
+
+// Leaves a keeper whose session must not outlive us, and waits until it is gone.
+void Leave(int owner, absl::Duration grace) {
+  shutdown(owner, SHUT_WR);
+  WaitFd(owner, POLLRDHUP, absl::Now() + grace + kStartTime, "wait for the session's keeper to go").IgnoreError();
+}
+
+}  // namespace
+
+NativeBackend::~NativeBackend() {
+  absl::MutexLock lock(mutex_);
+  for (const UniqueFd& owner : ephemeral_) shutdown(owner.get(), SHUT_WR);  // all at once
+  for (const UniqueFd& owner : ephemeral_) Leave(owner.get(), absl::ZeroDuration());
+}
+
+absl::StatusOr<std::shared_ptr<launcher::LauncherClient>> NativeBackend::Launcher() {
+  absl::MutexLock lock(mutex_);
+  if (launcher_ == nullptr) {
+    ABSL_ASSIGN_OR_RETURN(launcher_, launcher::LauncherClient::Start());
+  }
+  return launcher_;
+}
+
+absl::Status NativeBackend::Start(const SessionSpec& spec, Record* record, UniqueFd* owner) {
+  ABSL_ASSIGN_OR_RETURN(launcher::KeeperSpec keeper_spec, ToKeeperSpec(spec));
+  keeper_spec.uid = record->uid;
+  keeper_spec.env.push_back(absl::StrCat("BERTH_SESSION=", spec.name));
+  keeper_spec.env.push_back(absl::StrCat("BERTH_TOKEN=", record->token));
+  ABSL_ASSIGN_OR_RETURN(const auto launcher, Launcher());
+  ABSL_ASSIGN_OR_RETURN(*owner, launcher->StartKeeper(spec.name));
+  ABSL_ASSIGN_OR_RETURN(const UniqueFd session_dir, store_->OpenSessionDir(record->uid));
+  const int fds[3] = {session_dir.get(), store_->dir().names_fd(), store_->dir().run_fd()};
+  ABSL_ASSIGN_OR_RETURN(const launcher::Message ready,
+                        Ask(owner->get(), launcher::kSetup, keeper_spec.Encode(), fds, 3, keeper_spec));
+  launcher::Reader in = ready.reader();
+  const pid_t keeper_pid = in.Get<int32_t>();
+  const uint64_t keeper_start = in.Get<uint64_t>();
+  const pid_t main_pid = in.Get<int32_t>();
+  const uint64_t main_start = in.Get<uint64_t>();
+  const launcher::TreeKind tree = in.Get<launcher::TreeKind>();
+  record->cgroup = in.GetString();
+  in.GetString();  // the terminal's name
+  if (!in.done()) return absl::InternalError("the session's keeper gave a malformed answer");
+  ABSL_ASSIGN_OR_RETURN(record->keeper, IdentifyProcess(keeper_pid));
+  ABSL_ASSIGN_OR_RETURN(record->leader, IdentifyProcess(main_pid));
+  if (record->keeper.start_time != keeper_start || record->leader.start_time != main_start) {
+    return absl::UnavailableError("the session's processes went away while it was made");
+  }
+  record->tree = tree == launcher::TreeKind::kCgroup ? kTreeCgroup : kTreeSubreaper;
+  record->socket = absl::StrCat(store_->dir().run_path(), "/", record->uid);
+  record->state = kStateRunning;
+  // Durable first; only then may the program run.
+  ABSL_RETURN_IF_ERROR(store_->Write(*record));
+  return Ask(owner->get(), launcher::kGo, "", nullptr, 0, keeper_spec).status();
+}
+
+absl::StatusOr<std::unique_ptr<Session>> NativeBackend::Create(const SessionSpec& spec) {
+  // Everything that can be wrong with the description is found before anything is made.
+  ABSL_RETURN_IF_ERROR(ToKeeperSpec(spec).status());
+  Record record;
+  record.name = spec.name;
+  record.backend = "native";
+  record.durable = spec.durable;
+  record.owner_id = owner_id_;
+  record.log = spec.log_path;
+  record.labels.insert(spec.labels.begin(), spec.labels.end());
+  ABSL_ASSIGN_OR_RETURN(record, store_->Reserve(std::move(record)));
+  UniqueFd owner;
+  if (absl::Status started = Start(spec, &record, &owner); !started.ok()) {
+    // A keeper hears that its owner has left, or left by itself: wait for it, then nothing else is there.
+    if (owner.ok()) Leave(owner.get(), spec.grace);
+    store_->Remove(record.uid).IgnoreError();
+    return started;
+  }
+  if (!spec.durable) {
+    absl::MutexLock lock(mutex_);
+    // Forgets those that are gone meanwhile.
+    std::erase_if(ephemeral_, [](const UniqueFd& fd) { return WaitFd(fd.get(), POLLRDHUP, absl::InfinitePast(), "").ok(); });
+    ephemeral_.push_back(std::move(owner));
+  }
+  return std::make_unique<NativeSession>(store_, std::move(record));
+}
+
+absl::StatusOr<std::unique_ptr<Session>> NativeBackend::Open(const Record& record) {
+  return std::make_unique<NativeSession>(store_, record);
+}
+
+absl::StatusOr<std::unique_ptr<Process>> NativeBackend::Spawn(const ProcessSpec& spec) {
+  ABSL_RETURN_IF_ERROR(CheckCommand(spec.command));
+  launcher::SpawnRequest request;
+  request.argv = spec.command.argv();
+  ABSL_ASSIGN_OR_RETURN(request.cwd, ResolveCwd(spec.cwd));
+  ABSL_ASSIGN_OR_RETURN(request.env, ResolveEnv(spec.env));
+  request.terminal = spec.pty;
+  ABSL_ASSIGN_OR_RETURN(ProcessStreams streams, ProcessStreams::Make(spec));
+  for (int i = 0; i < 3; ++i) request.stdio[i] = streams.theirs[i].get();
+  ABSL_ASSIGN_OR_RETURN(const auto launcher, Launcher());
+  ABSL_ASSIGN_OR_RETURN(launcher::Spawned spawned, launcher->Spawn(request));
+  const pid_t pid = spawned.pid;
+  auto stopper = [launcher, pid](absl::Duration grace) {
+    return launcher->Stop(pid, static_cast<uint32_t>(std::clamp<int64_t>(absl::ToInt64Milliseconds(grace), 0, 1 << 30)));
+  };
+  return std::make_unique<NativeProcess>(std::move(spawned), std::move(streams), spec.pty, std::move(stopper));
+}
+
+}  // namespace berth

@@ -1,0 +1,55 @@
+// The native backend: launcher and keepers. Needs nothing installed.
+#ifndef BERTH_RUNTIME_NATIVE_NATIVE_BACKEND_H_
+#define BERTH_RUNTIME_NATIVE_NATIVE_BACKEND_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "runtime/backend.h"
+#include "runtime/process.h"
+#include "runtime/record/record.h"
+#include "runtime/record/store.h"
+#include "runtime/session.h"
+#include "runtime/spec.h"
+#include "sandbox/base/unique_fd.h"
+#include "sandbox/launcher/client.h"
+
+namespace berth {
+
+class NativeBackend final : public Backend {
+ public:
+  // `owner_id` is the lease of the Runtime that this belongs to.
+  NativeBackend(std::shared_ptr<const Store> store, std::string owner_id)
+      : store_(std::move(store)), owner_id_(std::move(owner_id)) {}
+  // Ends the ephemeral sessions, and returns once they are gone.
+  ~NativeBackend() override;
+
+  absl::string_view name() const override { return "native"; }
+  absl::Status Probe() override { return Launcher().status(); }
+  absl::StatusOr<std::unique_ptr<Session>> Create(const SessionSpec& spec) override;
+  absl::StatusOr<std::unique_ptr<Session>> Open(const Record& record) override;
+  absl::StatusOr<std::unique_ptr<Process>> Spawn(const ProcessSpec& spec);
+
+ private:
+  // Started when it is first needed: a program that only looks at sessions has none.
+  absl::StatusOr<std::shared_ptr<launcher::LauncherClient>> Launcher();
+  absl::Status Start(const SessionSpec& spec, Record* record, UniqueFd* owner);
+
+  const std::shared_ptr<const Store> store_;
+  const std::string owner_id_;
+  absl::Mutex mutex_;
+  std::shared_ptr<launcher::LauncherClient> launcher_ ABSL_GUARDED_BY(mutex_);
+  // Connections to the keepers of ephemeral sessions, which live as long as these are open.
+  std::vector<UniqueFd> ephemeral_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace berth
+
+#endif  // BERTH_RUNTIME_NATIVE_NATIVE_BACKEND_H_

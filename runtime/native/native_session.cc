@@ -1,0 +1,376 @@
+#include "runtime/native/native_session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/status_macros.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "runtime/env.h"
+#include "runtime/native/keeper_channel.h"
+#include "runtime/native/native_process.h"
+#include "runtime/native/remains.h"
+#include "runtime/native/start_request.h"
+#include "runtime/record/identity.h"
+#include "sandbox/base/errno_status.h"
+#include "sandbox/base/unique_fd.h"
+#include "sandbox/base/wait_fd.h"
+#include "sandbox/launcher/client.h"
+#include "sandbox/launcher/protocol.h"
+#include "sandbox/launcher/wire.h"
+
+namespace berth {
+namespace {
+
+using launcher::Reader;
+using launcher::Writer;
+
+uint32_t Milliseconds(absl::Duration duration) {
+  return static_cast<uint32_t>(std::clamp<int64_t>(absl::ToInt64Milliseconds(duration), 0, 1u << 31));
+}
+
+ExitStatus ReadEnd(Reader* in) {
+  launcher::ExitNotice notice;
+  notice.code = in->Get<int32_t>();
+  notice.signal = in->Get<int32_t>();
+  notice.stopped = in->Get<uint8_t>();
+  notice.reason = in->Get<uint8_t>();
+  return ToExitStatus(notice);
+}
+
+absl::Status Malformed() { return absl::InternalError("the session's keeper gave a malformed answer"); }
+
+}  // namespace
+
+std::string NativeHandle(absl::string_view uid) { return absl::StrCat("native:", uid); }
+
+NativeSession::NativeSession(std::shared_ptr<const Store> store, Record record)
+    : store_(std::move(store)),
+      handle_(NativeHandle(record.uid)),
+      channel_(store_->dir().run_fd(), record.uid),
+      record_(record),
+      uid_(record.uid) {}
+
+std::string NativeSession::name() const {
+  absl::MutexLock lock(mutex_);
+  return record_.name;
+}
+
+absl::StatusOr<launcher::Message> NativeSession::Call(uint16_t type, absl::string_view body, int fd,
+                                                      absl::Duration limit) const {
+  absl::StatusOr<launcher::Message> answer = channel_.Call(type, body, fd, absl::Now() + limit);
+  if (!absl::IsNotFound(answer.status())) return answer;
+  // No keeper: either there is no such session any more, or something took its keeper away.
+  ABSL_ASSIGN_OR_RETURN(const ExitStatus end, EndWithoutKeeper());
+  return absl::FailedPreconditionError(absl::StrCat("the session has ended (", Describe(end), ")"));
+}
+
+absl::StatusOr<ExitStatus> NativeSession::EndWithoutKeeper() const {
+  absl::StatusOr<Record> record = store_->Read(uid_);
+  if (absl::IsNotFound(record.status())) {
+    return absl::NotFoundError(absl::StrCat("there is no session ", handle_, " (any more)"));
+  }
+  ABSL_RETURN_IF_ERROR(record.status());
+  return EndOfRemains(*store_, *record);
+}
+
+absl::StatusOr<SessionInfo> NativeSession::Info() {
+  ABSL_ASSIGN_OR_RETURN(const Record record, store_->Read(uid_));
+  SessionInfo info;
+  info.handle = handle_;
+  info.name = record.name;
+  info.backend = record.backend;
+  info.durable = record.durable;
+  info.created = absl::FromUnixNanos(record.created_at_unix_ns);
+  info.last_output = absl::InfinitePast();
+  info.pid = static_cast<pid_t>(record.leader.pid);
+  info.tree = record.tree;
+  info.labels.insert(record.labels.begin(), record.labels.end());
+  if (record.state == kStateStarting) {
+    info.state = SessionState::kStarting;
+    return info;
+  }
+  absl::StatusOr<launcher::Message> answer =
+      channel_.Call(launcher::kInfo, "", -1, absl::Now() + absl::Seconds(5));
+  if (!answer.ok()) {
+    const absl::StatusOr<ExitStatus> end = EndWithoutKeeper();
+    if (absl::IsNotFound(answer.status()) && end.ok()) {
+      info.state = SessionState::kExited;
+      info.exit = *end;
+    } else {
+      info.state = SessionState::kUnknown;
+    }
+    return info;
+  }
+  Reader in = answer->reader();
+  info.state = in.Get<uint8_t>() == 2 ? SessionState::kExited : SessionState::kRunning;
+  info.pid = in.Get<int32_t>();
+  info.exit = ReadEnd(&in);
+  info.pty = in.Get<uint8_t>() != 0;
+  info.size.rows = in.Get<uint16_t>();
+  info.size.cols = in.Get<uint16_t>();
+  info.attached = static_cast<int>(in.Get<uint32_t>());
+  info.output_bytes = static_cast<int64_t>(in.Get<uint64_t>());
+  const uint64_t quiet_ns = in.Get<uint64_t>();
+  if (quiet_ns != ~uint64_t{0}) info.last_output = absl::Now() - absl::Nanoseconds(static_cast<int64_t>(quiet_ns));
+  info.title = in.GetString();
+  info.log_path = in.GetString();
+  in.GetString();  // the name, which the record has
+  info.cwd = in.GetString();
+  if (!in.done()) return Malformed();
+  return info;
+}
+
+LivenessReport NativeSession::CheckLiveness() {
+  const absl::StatusOr<SessionInfo> info = Info();
+  if (!info.ok()) {
+    return {absl::IsNotFound(info.status()) ? Liveness::kDead : Liveness::kUnknown, std::string(info.status().message())};
+  }
+  switch (info->state) {
+    case SessionState::kRunning: return {Liveness::kAlive, "its main process runs"};
+    case SessionState::kExited: return {Liveness::kDead, Describe(info->exit)};
+    case SessionState::kStarting: return {Liveness::kUnknown, "it is being started"};
+    case SessionState::kUnknown: break;
+  }
+  return {Liveness::kUnknown, "its keeper does not answer"};
+}
+
+absl::StatusOr<Delivery> NativeSession::Send(const Message& message, absl::Time deadline) {
+  Writer out;
+  out.Put(message.text).Put(message.submit).Put(message.paste).Put(message.await);
+  const absl::Duration limit = std::min(deadline - absl::Now(), absl::Hours(24));
+  out.Put(Milliseconds(limit));
+  ABSL_ASSIGN_OR_RETURN(const launcher::Message answer,
+                        Call(launcher::kSend, out.body(), -1, std::max(limit, absl::ZeroDuration()) + absl::Seconds(10)));
+  Reader in = answer.reader();
+  const Delivery delivery = in.Get<Delivery>();
+  if (!in.done()) return Malformed();
+  return delivery;
+}
+
+absl::Status NativeSession::SendKeys(const std::vector<std::string>& keys) {
+  Writer out;
+  out.PutList(keys);
+  return Call(launcher::kKeys, out.body()).status();
+}
+
+absl::StatusOr<std::string> NativeSession::Capture(const CaptureOptions& options) {
+  Writer out;
+  out.Put(int32_t{options.lines}).Put(options.colour);
+  ABSL_ASSIGN_OR_RETURN(const launcher::Message answer, Call(launcher::kCapture, out.body()));
+  Reader in = answer.reader();
+  const absl::string_view text = in.GetBytes();
+  if (!in.done()) return Malformed();
+  return std::string(text);
+}
+
+absl::StatusOr<Output> NativeSession::OpenOutput(const OutputOptions& options) {
+  int fds[2];
+  if (pipe2(fds, O_CLOEXEC) != 0) return ErrnoStatus(errno, "make a pipe");
+  Output output;
+  output.fd = UniqueFd(fds[0]);
+  const UniqueFd theirs(fds[1]);
+  fcntl(fds[0], F_SETPIPE_SZ, 1 << 20);
+  Writer out;
+  out.Put(options.stream).Put(options.from).Put(options.buffer_bytes);
+  ABSL_ASSIGN_OR_RETURN(const launcher::Message answer, Call(launcher::kOutput, out.body(), theirs.get()));
+  Reader in = answer.reader();
+  output.begins = in.Get<int64_t>();
+  if (!in.done()) return Malformed();
+  return output;
+}
+
+absl::Status NativeSession::CloseStdin() { return Call(launcher::kCloseStdin, "").status(); }
+
+absl::Status NativeSession::Resize(TerminalSize size) {
+  Writer out;
+  out.Put(size.rows).Put(size.cols);
+  return Call(launcher::kResize, out.body()).status();
+}
+
+absl::StatusOr<UniqueFd> NativeSession::Attach() {
+  int fds[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) return ErrnoStatus(errno, "make a socket");
+  UniqueFd ours(fds[0]);
+  const UniqueFd theirs(fds[1]);
+  ABSL_RETURN_IF_ERROR(Call(launcher::kAttach, "", theirs.get()).status());
+  return ours;
+}
+
+std::vector<std::string> NativeSession::AttachCommand() const { return {"berth", "attach", name()}; }
+
+absl::Status NativeSession::SetLog(absl::string_view path, int64_t cap_bytes) {
+  if (!path.empty() && path[0] != '/') return absl::InvalidArgumentError("the log's path is not absolute");
+  if (absl::StrContains(path, '\0')) return absl::InvalidArgumentError("the log's path has a NUL byte");
+  Writer out;
+  out.Put(path).Put(cap_bytes);
+  return Call(launcher::kSetLog, out.body()).status();
+}
+
+absl::Status NativeSession::SetEnvironment(absl::string_view key, absl::string_view value) {
+  Env env = Env::Clean();
+  env.Set(key, value);
+  ABSL_ASSIGN_OR_RETURN(const std::vector<std::string> entries, env.Resolve(nullptr));
+  Writer out;
+  out.Put(absl::string_view(entries[0]));
+  return Call(launcher::kSetEnv, out.body()).status();
+}
+
+absl::StatusOr<std::unique_ptr<Process>> NativeSession::Exec(const ProcessSpec& spec) {
+  ABSL_RETURN_IF_ERROR(CheckCommand(spec.command));
+  // Only what the caller set: the rest is the session's own.
+  ABSL_ASSIGN_OR_RETURN(const std::vector<std::string> env, spec.env.Resolve(nullptr));
+  std::string cwd = spec.cwd;
+  if (!cwd.empty()) {
+    ABSL_ASSIGN_OR_RETURN(cwd, ResolveCwd(spec.cwd));
+  }
+  ABSL_ASSIGN_OR_RETURN(ProcessStreams streams, ProcessStreams::Make(spec));
+  int pair[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
+    return ErrnoStatus(errno, "make the exit socket");
+  }
+  launcher::Spawned spawned;
+  spawned.exit_socket = UniqueFd(pair[0]);
+  UniqueFd theirs(pair[1]);
+  Writer out;
+  out.Put(spec.pty).Put(cwd).PutList(spec.command.argv()).PutList(env);
+  const int fds[4] = {streams.theirs[0].get(), streams.theirs[1].get(), streams.theirs[2].get(), theirs.get()};
+  ABSL_ASSIGN_OR_RETURN(const UniqueFd socket, channel_.Connect());
+  ABSL_RETURN_IF_ERROR(KeeperChannel::Send(socket.get(), launcher::kExec, out.body(), fds, 4));
+  theirs.reset();
+  ABSL_ASSIGN_OR_RETURN(launcher::Message answer, KeeperChannel::Receive(socket.get(), absl::Now() + absl::Seconds(60)));
+  Reader in = answer.reader();
+  spawned.pid = in.Get<int32_t>();
+  spawned.cgroup = in.GetString();
+  spawned.pidfd = answer.TakeFd(0);
+  if (!in.done() || !spawned.pidfd.ok()) return Malformed();
+  const pid_t pid = spawned.pid;
+  // The process may be used after this object: it knows its keeper by itself.
+  auto stopper = [store = store_, uid = uid_, pid](absl::Duration grace) {
+    Writer stop;
+    stop.Put(int32_t{pid}).Put(Milliseconds(grace));
+    return KeeperChannel(store->dir().run_fd(), uid)
+        .Call(launcher::kStopExec, stop.body(), -1, absl::Now() + absl::Seconds(20))
+        .status();
+  };
+  return std::make_unique<NativeProcess>(std::move(spawned), std::move(streams), spec.pty, std::move(stopper));
+}
+
+absl::StatusOr<Stats> NativeSession::GetStats() {
+  ABSL_ASSIGN_OR_RETURN(const launcher::Message answer, Call(launcher::kStats, ""));
+  Reader in = answer.reader();
+  Stats stats;
+  stats.cpu = absl::Nanoseconds(static_cast<int64_t>(in.Get<uint64_t>()));
+  stats.memory_bytes = in.Get<int64_t>();
+  stats.processes = in.Get<int64_t>();
+  stats.read_bytes = in.Get<int64_t>();
+  stats.write_bytes = in.Get<int64_t>();
+  stats.source = in.GetString();
+  if (!in.done()) return Malformed();
+  return stats;
+}
+
+absl::Status NativeSession::Signal(int signal) {
+  Writer out;
+  out.Put(int32_t{signal});
+  return Call(launcher::kSignal, out.body()).status();
+}
+
+absl::StatusOr<ExitStatus> NativeSession::Stop(absl::Duration grace) {
+  Writer out;
+  out.Put(Milliseconds(grace));
+  absl::StatusOr<launcher::Message> answer =
+      channel_.Call(launcher::kStop, out.body(), -1, absl::Now() + grace + absl::Seconds(60));
+  if (absl::IsNotFound(answer.status())) return EndWithoutKeeper();
+  ABSL_RETURN_IF_ERROR(answer.status());
+  Reader in = answer->reader();
+  const ExitStatus status = ReadEnd(&in);
+  if (!in.done()) return Malformed();
+  return status;
+}
+
+absl::StatusOr<UniqueFd> NativeSession::AskForEnd() const {
+  ABSL_ASSIGN_OR_RETURN(UniqueFd socket, channel_.Connect());
+  ABSL_RETURN_IF_ERROR(KeeperChannel::Send(socket.get(), launcher::kWait, "", nullptr, 0));
+  return socket;
+}
+
+absl::StatusOr<ExitStatus> NativeSession::Wait(absl::Time deadline) {
+  absl::StatusOr<UniqueFd> socket = AskForEnd();
+  if (absl::IsNotFound(socket.status())) return EndWithoutKeeper();
+  ABSL_RETURN_IF_ERROR(socket.status());
+  ABSL_RETURN_IF_ERROR(WaitFd(socket->get(), POLLIN, deadline, "wait for the session"));
+  absl::StatusOr<launcher::Message> answer = KeeperChannel::Receive(socket->get(), absl::Now());
+  if (!answer.ok()) {
+    // The keeper went away while we waited: destroyed, or killed.
+    const absl::StatusOr<ExitStatus> end = EndWithoutKeeper();
+    return end.ok() ? end : absl::StatusOr<ExitStatus>(answer.status());
+  }
+  Reader in = answer->reader();
+  const ExitStatus status = ReadEnd(&in);
+  if (!in.done()) return Malformed();
+  return status;
+}
+
+absl::StatusOr<UniqueFd> NativeSession::ExitFd() {
+  absl::StatusOr<UniqueFd> socket = AskForEnd();
+  if (!absl::IsNotFound(socket.status())) return socket;
+  // Ended, and nobody is there to tell: a socket whose other end is closed is readable for ever.
+  ABSL_RETURN_IF_ERROR(EndWithoutKeeper().status());
+  int fds[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) return ErrnoStatus(errno, "make a socket");
+  const UniqueFd closed(fds[1]);
+  return UniqueFd(fds[0]);
+}
+
+absl::Status NativeSession::Rename(absl::string_view new_name) {
+  ABSL_RETURN_IF_ERROR(store_->Rename(uid_, std::string(new_name)));
+  {
+    absl::MutexLock lock(mutex_);
+    record_.name = new_name;
+  }
+  Writer out;
+  out.Put(new_name);
+  // The record counts; a keeper that does not hear it finds at its end that the name is not its any more.
+  Call(launcher::kRename, out.body()).IgnoreError();
+  return absl::OkStatus();
+}
+
+absl::Status NativeSession::Destroy(absl::Duration grace) {
+  Writer out;
+  out.Put(Milliseconds(grace));
+  const absl::Time deadline = absl::Now() + grace + absl::Seconds(60);
+  absl::StatusOr<UniqueFd> socket = channel_.Connect();
+  if (socket.ok()) {
+    absl::Status asked = KeeperChannel::Send(socket->get(), launcher::kDestroy, out.body(), nullptr, 0);
+    if (asked.ok()) {
+      asked = KeeperChannel::Receive(socket->get(), deadline).status();
+      // Then the keeper removes everything and goes; its end of the connection closes with it.
+      if (asked.ok()) return WaitFd(socket->get(), POLLRDHUP, deadline, "wait for the session's keeper to go");
+    }
+    if (WaitFd(socket->get(), POLLRDHUP, absl::InfinitePast(), "").ok() == false) return asked;
+  } else if (!absl::IsNotFound(socket.status())) {
+    return socket.status();
+  }
+  // No keeper (any more). What it may have left is removed by its record; nothing left is fine.
+  absl::StatusOr<Record> record = store_->Read(uid_);
+  if (absl::IsNotFound(record.status())) return absl::OkStatus();
+  ABSL_RETURN_IF_ERROR(record.status());
+  return RemoveRemains(*store_, *record);
+}
+
+}  // namespace berth

@@ -1,0 +1,196 @@
+#include "runtime/runtime.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/memory/memory.h"
+#include "absl/status/status.h"
+#include "absl/status/status_macros.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "runtime/backend.h"
+#include "runtime/native/native_backend.h"
+#include "runtime/record/lease.h"
+#include "runtime/record/record.h"
+#include "runtime/record/session_name.h"
+#include "runtime/record/store.h"
+#include "sandbox/base/errno_status.h"
+#include "sandbox/base/unique_fd.h"
+
+namespace berth {
+namespace {
+
+class RuntimeImpl final : public Runtime {
+ public:
+  RuntimeImpl(std::shared_ptr<const Store> store, Lease lease, UniqueFd events)
+      : store_(std::move(store)),
+        lease_(std::move(lease)),
+        native_(store_, lease_.owner_id()),
+        events_(std::move(events)) {}
+
+  absl::StatusOr<std::unique_ptr<Session>> CreateSession(const SessionSpec& spec) override {
+    ABSL_RETURN_IF_ERROR(CheckSessionName(spec.name));
+    ABSL_ASSIGN_OR_RETURN(Backend * backend, FindBackend(spec.backend.empty() ? "native" : spec.backend));
+    ABSL_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, backend->Create(spec));
+    Watch(*session);
+    return session;
+  }
+
+  absl::StatusOr<std::unique_ptr<Session>> Open(absl::string_view handle) override {
+    const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(handle, absl::MaxSplits(':', 1));
+    ABSL_ASSIGN_OR_RETURN(Backend * backend, FindBackend(parts.first));
+    absl::StatusOr<Record> record = store_->Read(std::string(parts.second));
+    if (absl::IsNotFound(record.status()) || absl::IsInvalidArgument(record.status())) {
+      return absl::NotFoundError(absl::StrCat("there is no session with the handle '", handle, "'"));
+    }
+    ABSL_RETURN_IF_ERROR(record.status());
+    if (record->backend != parts.first) {
+      return absl::NotFoundError(absl::StrCat("there is no session with the handle '", handle, "'"));
+    }
+    return OpenRecord(backend, *record);
+  }
+
+  absl::StatusOr<std::unique_ptr<Session>> Find(absl::string_view name) override {
+    ABSL_RETURN_IF_ERROR(CheckSessionName(name));
+    absl::StatusOr<Record> record = store_->Find(std::string(name));
+    if (absl::IsNotFound(record.status())) {
+      return absl::NotFoundError(absl::StrCat("there is no session named '", name, "'"));
+    }
+    ABSL_RETURN_IF_ERROR(record.status());
+    ABSL_ASSIGN_OR_RETURN(Backend * backend, FindBackend(record->backend));
+    return OpenRecord(backend, *record);
+  }
+
+  absl::StatusOr<std::vector<SessionInfo>> List() override {
+    ABSL_ASSIGN_OR_RETURN(const Listing listing, store_->List());
+    std::vector<SessionInfo> infos;
+    for (const Record& record : listing.records) {
+      absl::StatusOr<Backend*> backend = FindBackend(record.backend);
+      if (!backend.ok()) continue;
+      absl::StatusOr<std::unique_ptr<Session>> session = (*backend)->Open(record);
+      if (!session.ok()) continue;
+      absl::StatusOr<SessionInfo> info = (*session)->Info();
+      if (info.ok()) infos.push_back(*std::move(info));  // not ok: destroyed since
+    }
+    std::sort(infos.begin(), infos.end(), [](const SessionInfo& a, const SessionInfo& b) { return a.name < b.name; });
+    return infos;
+  }
+
+  absl::StatusOr<std::unique_ptr<Process>> Spawn(const ProcessSpec& spec) override { return native_.Spawn(spec); }
+
+  int event_fd() const override { return events_.get(); }
+
+  absl::StatusOr<std::optional<Event>> NextEvent() override {
+    epoll_event ready;
+    int n;
+    while ((n = epoll_wait(events_.get(), &ready, 1, 0)) < 0) {
+      if (errno != EINTR) return ErrnoStatus(errno, "wait for events");
+    }
+    if (n == 0) return std::nullopt;
+    Watched watched;
+    {
+      absl::MutexLock lock(mutex_);
+      auto it = watched_.find(ready.data.fd);
+      if (it == watched_.end()) return std::nullopt;  // another thread has it
+      watched = std::move(it->second);
+      watched_.erase(it);
+    }
+    const UniqueFd done = std::move(watched.exit);
+    epoll_ctl(events_.get(), EPOLL_CTL_DEL, done.get(), nullptr);
+    return ToEvent(watched);
+  }
+
+ private:
+  struct Watched {
+    UniqueFd exit;
+    std::string handle, name;
+  };
+
+  absl::StatusOr<Backend*> FindBackend(absl::string_view name) {
+    if (name == native_.name()) return &native_;
+    return absl::UnimplementedError(absl::StrCat("there is no backend '", name, "'; this berth has: native"));
+  }
+
+  absl::StatusOr<std::unique_ptr<Session>> OpenRecord(Backend* backend, const Record& record) {
+    ABSL_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, backend->Open(record));
+    return session;
+  }
+
+  // The session's end will be an event. One whose end cannot be watched is told of when it is asked.
+  void Watch(Session& session) {
+    absl::StatusOr<UniqueFd> exit = session.ExitFd();
+    if (!exit.ok()) return;
+    absl::MutexLock lock(mutex_);
+    epoll_event event{};
+    event.events = EPOLLIN | EPOLLRDHUP;
+    event.data.fd = exit->get();
+    if (epoll_ctl(events_.get(), EPOLL_CTL_ADD, exit->get(), &event) != 0) return;
+    watched_[exit->get()] = {*std::move(exit), session.handle(), session.name()};
+  }
+
+  std::optional<Event> ToEvent(const Watched& watched) {
+    Event event;
+    event.handle = watched.handle;
+    event.name = watched.name;
+    absl::StatusOr<std::unique_ptr<Session>> session = Open(watched.handle);
+    absl::StatusOr<ExitStatus> status = absl::NotFoundError("");
+    if (session.ok()) status = (*session)->Wait(absl::Now() + absl::Seconds(5));
+    if (status.ok()) {
+      event.kind = Event::Kind::kExited;
+      event.exit = *status;
+    } else if (absl::IsNotFound(session.status()) || absl::IsNotFound(status.status())) {
+      event.kind = Event::Kind::kExited;  // destroyed: it ended, and its record is gone
+      event.exit.reason = EndReason::kStopped;
+    } else {
+      event.kind = Event::Kind::kLost;
+      event.detail = status.status().message();
+    }
+    return event;
+  }
+
+  const std::shared_ptr<const Store> store_;
+  const Lease lease_;
+  NativeBackend native_;
+  const UniqueFd events_;
+  absl::Mutex mutex_;
+  absl::flat_hash_map<int, Watched> watched_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace
+
+absl::string_view SessionStateName(SessionState state) {
+  switch (state) {
+    case SessionState::kStarting: return "starting";
+    case SessionState::kRunning: return "running";
+    case SessionState::kExited: return "exited";
+    case SessionState::kUnknown: return "unknown";
+  }
+  return "unknown";
+}
+
+absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const RuntimeOptions& options) {
+  ABSL_ASSIGN_OR_RETURN(std::shared_ptr<const Store> store, Store::Open(options.state_dir));
+  ABSL_ASSIGN_OR_RETURN(Lease lease, Lease::Acquire(store->dir()));
+  UniqueFd events(epoll_create1(EPOLL_CLOEXEC));
+  if (!events.ok()) return ErrnoStatus(errno, "make an event descriptor");
+  return absl::WrapUnique(new RuntimeImpl(std::move(store), std::move(lease), std::move(events)));
+}
+
+}  // namespace berth
