@@ -3,8 +3,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -93,7 +95,12 @@ absl::StatusOr<UniqueFd> OpenFolder(int dir_fd, const std::string& name) {
 
 absl::StatusOr<std::string> ReadSmallFile(int dir_fd, const std::string& name, size_t max_size) {
   // O_NONBLOCK: a fifo without a writer must not hold us up before fstat has told that it is one.
-  UniqueFd fd(openat(dir_fd, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  struct open_how how = {};
+  how.flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  how.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH;
+  UniqueFd fd(name.find('/') == std::string::npos
+                  ? openat(dir_fd, name.c_str(), static_cast<int>(how.flags))
+                  : static_cast<int>(syscall(SYS_openat2, dir_fd, name.c_str(), &how, sizeof how)));
   if (!fd.ok()) return OpenError(errno, dir_fd, name, "a file");
   struct stat file;
   if (fstat(fd.get(), &file) != 0) return ErrnoStatus(errno, absl::StrCat("stat '", name, "'"));

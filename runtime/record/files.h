@@ -21,7 +21,8 @@ namespace berth {
 absl::StatusOr<UniqueFd> OpenFolder(int dir_fd, const std::string& name);
 
 // The bytes of a regular file of this user. NotFound: none; FailedPrecondition: a symlink, fifo, folder…;
-// PermissionDenied: another user's; OutOfRange: longer than `max_size`.
+// PermissionDenied: another user's; OutOfRange: longer than `max_size`. `name` may be a path of two or more
+// parts, none of them a symlink; Unimplemented where the kernel (before 5.6) or a seccomp filter has no openat2.
 absl::StatusOr<std::string> ReadSmallFile(int dir_fd, const std::string& name, size_t max_size);
 
 // Replaces or makes `name` so that a crash at any point leaves the old bytes or the new, whole:

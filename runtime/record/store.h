@@ -91,6 +91,7 @@ class Store {
 
   // As it stands in the file: a rename that is under way is not resolved.
   absl::StatusOr<Record> ReadFile(int session_fd, const std::string& uid) const;
+  absl::StatusOr<Record> ParseFile(const std::string& text, const std::string& uid) const;
   absl::Status WriteFile(int session_fd, const Record& record, bool sync_folder) const;
   void ResolveName(Record& record) const;
 
