@@ -1,7 +1,7 @@
 // PortLease: a loopback port that no other berth process of this user is given, and that no stranger can bind, until it
 // is handed over.
 //
-//   ASSIGN_OR_RETURN(PortLease lease, PortLease::Acquire(state_dir + "/ports"));
+//   ABSL_ASSIGN_OR_RETURN(PortLease lease, PortLease::Acquire(state_dir + "/ports"));
 //   start_server(lease.port(), lease.HandOver());  // a server that takes a socket; or
 //   lease.ReleaseSocket(); start_server(lease.port());  // one that binds by itself
 //

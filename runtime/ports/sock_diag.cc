@@ -90,7 +90,7 @@ absl::StatusOr<PortUse> ReadPortUse(uint16_t port) {
 absl::StatusOr<DestroyedSockets> DestroyedSockets::Open() {
   UniqueFd fd(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG));
   if (!fd.ok()) return ErrnoStatus(errno, "open sock_diag");
-  // Joined before the first bind: a netlink socket gets an address by it, and both come in one call.
+  // Open to every user: the family has NL_CFG_F_NONROOT_RECV.
   sockaddr_nl name = {};
   name.nl_family = AF_NETLINK;
   name.nl_groups = 1u << (SKNLGRP_INET_TCP_DESTROY - 1) | 1u << (SKNLGRP_INET6_TCP_DESTROY - 1);
