@@ -26,7 +26,7 @@
 namespace berth {
 
 struct RuntimeOptions {
-  std::string state_dir;  // "": $BERTH_STATE_DIR, else $XDG_STATE_HOME/berth, else ~/.local/state/berth
+  std::string state_dir = {};  // "": $BERTH_STATE_DIR, else $XDG_STATE_HOME/berth, else ~/.local/state/berth
 };
 
 // Something that happened to a session made or opened by this Runtime.
@@ -36,10 +36,10 @@ struct Event {
     kLost = 2,     // its engine or supervisor does not answer any more: liveness is unknown, `detail` says why
   };
   Kind kind = Kind::kExited;
-  std::string handle;
-  std::string name;
+  std::string handle = {};
+  std::string name = {};
   ExitStatus exit;
-  std::string detail;
+  std::string detail = {};
 };
 
 class Runtime {

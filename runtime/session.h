@@ -34,29 +34,29 @@ enum class SessionState : uint8_t { kStarting = 0, kRunning = 1, kExited = 2, kU
 absl::string_view SessionStateName(SessionState state);
 
 struct SessionInfo {
-  std::string handle;
-  std::string name;
-  std::string backend;
+  std::string handle = {};
+  std::string name = {};
+  std::string backend = {};
   SessionState state = SessionState::kUnknown;
   bool durable = false;
   bool pty = false;
-  TerminalSize size;
+  TerminalSize size = {};
   pid_t pid = 0;
-  std::string cwd;
+  std::string cwd = {};
   absl::Time created;
   ExitStatus exit;              // if state is kExited
-  std::string tree;             // how the whole tree is held: "cgroup", "subreaper", "pidns"
+  std::string tree = {};             // how the whole tree is held: "cgroup", "subreaper", "pidns"
   int attached = 0;             // viewers now
   int64_t output_bytes = 0;     // written by the program so far
   absl::Time last_output;       // InfinitePast: none yet
-  std::string title;            // as set by the program
-  std::string log_path;
-  absl::btree_map<std::string, std::string> labels;
+  std::string title = {};            // as set by the program
+  std::string log_path = {};
+  absl::btree_map<std::string, std::string> labels = {};
 };
 
 // One message to the program, sent whole or not at all.
 struct Message {
-  absl::string_view text;   // any bytes; 1 MB works
+  absl::string_view text = {};   // any bytes; 1 MB works
   // Key to press after the text ("Enter", "C-m", …); "" presses none.
   absl::string_view submit = "Enter";
   // Bracketed paste when the program asked for it; a paste-end marker inside the text cannot break out.

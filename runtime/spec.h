@@ -52,27 +52,27 @@ class Stdio {
 
 // A process of its own (Runtime::Spawn) or one more in a session's place (Session::Exec).
 struct ProcessSpec {
-  Command command;
+  Command command = {};
   Env env = Env::Basic();  // Exec: on top of the session's own
-  std::string cwd;         // absolute; "" is the session's, or the caller's
+  std::string cwd = {};         // absolute; "" is the session's, or the caller's
   Stdio stdin_ = Stdio::Null();
   Stdio stdout_ = Stdio::Pipe();
   Stdio stderr_ = Stdio::Pipe();
   // One terminal instead of the three: the caller takes its other side as stdout and stdin.
   bool pty = false;
-  TerminalSize size;
+  TerminalSize size = {};
 };
 
 // A session.
 struct SessionSpec {
-  std::string name;  // [A-Za-z0-9][A-Za-z0-9_-]{0,63}
-  std::string backend;  // "native", "tmux", "docker", "nix"; "" lets berth choose
-  Command command;
+  std::string name = {};  // [A-Za-z0-9][A-Za-z0-9_-]{0,63}
+  std::string backend = {};  // "native", "tmux", "docker", "nix"; "" lets berth choose
+  Command command = {};
   Env env = Env::Basic();
-  std::string cwd;
+  std::string cwd = {};
   // A terminal (one stream, programs draw on it), or three pipes (stdout and stderr apart).
   bool pty = true;
-  TerminalSize size;
+  TerminalSize size = {};
   // Durable: outlives the program that made it, until Destroy. Otherwise it ends with its owner.
   bool durable = true;
   // Limits in time; infinite is none. Inactivity is time without a byte of output.
@@ -84,9 +84,9 @@ struct SessionSpec {
   int scrollback_lines = 2000;
   int64_t output_bytes = int64_t{1} << 20;
   // All output goes to a file too: rotated once (to FILE.1) when it passes the cap. "" is none.
-  std::string log_path;
+  std::string log_path = {};
   int64_t log_cap_bytes = int64_t{64} << 20;
-  absl::btree_map<std::string, std::string> labels;
+  absl::btree_map<std::string, std::string> labels = {};
 };
 
 }  // namespace berth

@@ -133,7 +133,18 @@ def _embedded_impl(ctx):
         "path": binary.path,
         "symbol": ctx.attr.symbol,
     }
-    ctx.actions.write(ctx.outputs.assembly, _ASSEMBLY.format(**values))
+    template = ctx.actions.declare_file(ctx.attr.symbol + ".S.in")
+    ctx.actions.write(template, _ASSEMBLY.format(**values))
+
+    # The assembler reads the binary behind the compiler's back: Bazel takes it for an input that was not used and would
+    # not assemble again when it changes. With its hash in the source, it does.
+    ctx.actions.run_shell(
+        inputs = [template, binary],
+        outputs = [ctx.outputs.assembly],
+        command = "{ cat \"$1\"; printf '# %s\\n' \"$(sha256sum <\"$2\")\"; } >\"$3\"",
+        arguments = [template.path, binary.path, ctx.outputs.assembly.path],
+        mnemonic = "EmbedBinary",
+    )
     ctx.actions.write(ctx.outputs.header, _HEADER.format(**values))
 
 _embedded = rule(
