@@ -3,6 +3,8 @@
 
   lcov --coverage_dir=DIR --output_file=FILE [--filter_sources=REGEX]...    after a test: what gcov wrote below DIR
   lcov --reports_file=LIST --output_file=FILE                               at the end: the lcov files named in LIST
+
+Sources of other modules (external/) are left out.
 """
 
 import argparse
@@ -86,7 +88,7 @@ def main(arguments):
                 if os.path.getsize(report):
                     coverage.add_lcov(report)
     with open(options.output_file, "w") as file:
-        coverage.write(file, options.filter_sources)
+        coverage.write(file, options.filter_sources + ["external/.+"])
 
 
 if __name__ == "__main__":

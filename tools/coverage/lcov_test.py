@@ -17,7 +17,7 @@ class Lcov(unittest.TestCase):
         document = {"files": [
             {"file": name, "functions": [{"name": "f", "start_line": 1, "execution_count": 2}],
              "lines": [{"line_number": 1, "count": 2}, {"line_number": 2, "count": 0}]}
-            for name in ("a.cc", "/usr/include/x.h")]}
+            for name in ("a.cc", "external/b.h", "/usr/include/x.h")]}
         with tempfile.TemporaryDirectory() as folder:
             with gzip.open(os.path.join(folder, "a.gcov.json.gz"), "wt") as file:
                 json.dump(document, file)
