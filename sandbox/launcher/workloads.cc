@@ -23,6 +23,17 @@ Cgroup Workloads::TakeGroup() {
   return group_->MakeChild("p" + std::to_string(++group_count_));
 }
 
+void Workloads::GiveBack(Workload* workload) {
+  Cgroup group = workload->tree->TakeLeaf();
+  // Where a group was killed once, Linux 6.18 kills at birth each child that is cloned into it from another group: it
+  // compares how often the two were killed, to catch those that are born during a kill.
+  if (workload->killed) {
+    group.Remove();
+  } else {
+    free_groups_.push_back(std::move(group));
+  }
+}
+
 pid_t Workloads::Start(ChildPlan* plan, UniqueFd exit_socket, int* pidfd, std::string* cgroup) {
   auto workload = std::make_unique<Workload>();
   workload->exit_socket = std::move(exit_socket);
@@ -87,12 +98,13 @@ uint64_t Workloads::Settle() {
       gone = gone && workload.tree->Empty();
       if (!gone && workload.kill_at <= NowNs()) {
         workload.tree->Kill();
+        workload.killed = true;
         // Once more in a while if it still runs: before cgroup.kill a pass can miss a process that forks.
         workload.kill_at = NowNs() + 100000000;
       }
     }
     if (gone) {
-      if (!workload.supervised) free_groups_.push_back(workload.tree->TakeLeaf());
+      if (!workload.supervised) GiveBack(&workload);
       all_[i] = std::move(all_.back());
       all_.pop_back();
       continue;

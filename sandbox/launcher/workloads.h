@@ -45,10 +45,12 @@ class Workloads {
     std::optional<Tree> tree;  // not if supervised
     bool running = true;
     bool stopping = false;
+    bool killed = false;
     uint64_t kill_at = ~uint64_t{0};
   };
   void Stop(Workload* workload, uint32_t grace_ms);
   Cgroup TakeGroup();
+  void GiveBack(Workload* workload);
 
   const Cgroup* group_;
   std::vector<Cgroup> free_groups_;  // empty ones, kept: making one costs as much as a fork
