@@ -1,0 +1,3 @@
+#include "tests/support/world.h"
+
+int main(int argc, char** argv) { return berth::World::Main(argc, argv); }
