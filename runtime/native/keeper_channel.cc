@@ -4,8 +4,10 @@
 #include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -14,10 +16,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "sandbox/base/errno_status.h"
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/base/wait_fd.h"
+#include "sandbox/launcher/client.h"
 #include "sandbox/launcher/protocol.h"
 #include "sandbox/launcher/wire.h"
 
@@ -25,12 +29,13 @@ namespace berth {
 namespace {
 
 // What the keeper said went wrong, with the code that fits.
-absl::Status KeeperError(const launcher::Message& message) {
+absl::Status KeeperError(const launcher::Message& message, absl::string_view program, absl::string_view cwd) {
   launcher::Reader in = message.reader();
   const int error = in.Get<int32_t>();
-  in.Get<launcher::Step>();
+  const launcher::Step step = in.Get<launcher::Step>();
   const std::string detail = in.GetString();
   if (!in.done()) return absl::InternalError("the session's keeper gave a malformed answer");
+  if (detail.empty()) return launcher::StartError(step, error, program, cwd);
   switch (error) {
     case EINVAL: return absl::InvalidArgumentError(detail);
     case ENOTSUP: return absl::FailedPreconditionError(detail);
@@ -45,7 +50,7 @@ absl::Status KeeperError(const launcher::Message& message) {
 
 }  // namespace
 
-absl::StatusOr<UniqueFd> KeeperChannel::Connect() const {
+absl::StatusOr<UniqueFd> KeeperChannel::Connect(absl::Time deadline) const {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const int n = snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", run_fd_, uid_.c_str());
@@ -54,9 +59,14 @@ absl::StatusOr<UniqueFd> KeeperChannel::Connect() const {
   }
   UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (!socket.ok()) return ErrnoStatus(errno, "make a socket");
+  // connect waits, for ever if need be, while the queue of a keeper that does not accept is full.
+  const absl::Duration left = std::clamp(deadline - absl::Now(), absl::Milliseconds(1), absl::Hours(24));
+  const timeval limit = absl::ToTimeval(left);
+  setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
   while (connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) {
     if (errno == EINTR) continue;
     if (errno == ENOENT || errno == ECONNREFUSED) return absl::NotFoundError("the session has no keeper");
+    if (errno == EAGAIN) return absl::UnavailableError("the session's keeper does not answer");
     return ErrnoStatus(errno, "connect to the session's keeper");
   }
   return socket;
@@ -69,7 +79,8 @@ absl::Status KeeperChannel::Send(int socket, uint16_t type, absl::string_view bo
   return error == 0 ? absl::OkStatus() : ErrnoStatus(error, "ask the session's keeper");
 }
 
-absl::StatusOr<launcher::Message> KeeperChannel::Receive(int socket, absl::Time deadline) {
+absl::StatusOr<launcher::Message> KeeperChannel::Receive(int socket, absl::Time deadline, absl::string_view program,
+                                                         absl::string_view cwd) {
   const absl::Status waited = WaitFd(socket, POLLIN, deadline, "wait for the session's keeper");
   if (absl::IsDeadlineExceeded(waited)) {
     return absl::UnavailableError("the session's keeper does not answer");
@@ -81,14 +92,14 @@ absl::StatusOr<launcher::Message> KeeperChannel::Receive(int socket, absl::Time 
   } else if (error != 0) {
     return ErrnoStatus(error, "hear from the session's keeper");
   }
-  if (message.type == launcher::kFailed) return KeeperError(message);
+  if (message.type == launcher::kFailed) return KeeperError(message, program, cwd);
   if (message.type != launcher::kOk) return absl::InternalError("the session's keeper gave a malformed answer");
   return message;
 }
 
 absl::StatusOr<launcher::Message> KeeperChannel::Call(uint16_t type, absl::string_view body, int fd,
                                                       absl::Time deadline) const {
-  ABSL_ASSIGN_OR_RETURN(const UniqueFd socket, Connect());
+  ABSL_ASSIGN_OR_RETURN(const UniqueFd socket, Connect(deadline));
   ABSL_RETURN_IF_ERROR(Send(socket.get(), type, body, &fd, fd >= 0 ? 1 : 0));
   return Receive(socket.get(), deadline);
 }

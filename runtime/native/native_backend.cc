@@ -186,7 +186,7 @@ absl::StatusOr<std::unique_ptr<Process>> NativeBackend::Spawn(const ProcessSpec&
   ABSL_ASSIGN_OR_RETURN(request.env, ResolveEnv(spec.env));
   request.terminal = spec.pty;
   ABSL_ASSIGN_OR_RETURN(ProcessStreams streams, ProcessStreams::Make(spec));
-  for (int i = 0; i < 3; ++i) request.stdio[i] = streams.theirs[i].get();
+  for (int i = 0; i < 3; ++i) request.stdio[i] = streams.theirs[i];
   ABSL_ASSIGN_OR_RETURN(const auto launcher, Launcher());
   ABSL_ASSIGN_OR_RETURN(launcher::Spawned spawned, launcher->Spawn(request));
   const pid_t pid = spawned.pid;

@@ -18,6 +18,7 @@
 #include "sandbox/base/errno_status.h"
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/base/wait_fd.h"
+#include "sandbox/launcher/cgroup.h"
 #include "sandbox/launcher/kernel.h"
 #include "sandbox/launcher/proc.h"
 #include "sandbox/launcher/pty.h"
@@ -59,9 +60,8 @@ absl::StatusOr<ProcessStreams> ProcessStreams::Make(const ProcessSpec& spec) {
     }
     // Reads and writes wait, as a pipe's do.
     fcntl(pty.master.get(), F_SETFL, fcntl(pty.master.get(), F_GETFL) & ~O_NONBLOCK);
-    for (UniqueFd& fd : streams.theirs) {
-      ABSL_ASSIGN_OR_RETURN(fd, Duplicate(pty.slave.get(), "duplicate the terminal"));
-    }
+    streams.made[0] = std::move(pty.slave);
+    for (int& fd : streams.theirs) fd = streams.made[0].get();
     ABSL_ASSIGN_OR_RETURN(streams.stdin_, Duplicate(pty.master.get(), "duplicate the terminal"));
     streams.stdout_ = std::move(pty.master);
     return streams;
@@ -70,20 +70,21 @@ absl::StatusOr<ProcessStreams> ProcessStreams::Make(const ProcessSpec& spec) {
   UniqueFd* const ours[3] = {&streams.stdin_, &streams.stdout_, &streams.stderr_};
   for (int i = 0; i < 3; ++i) {
     switch (wanted[i].kind()) {
-      case Stdio::Kind::kNull: {
-        streams.theirs[i] = UniqueFd(open("/dev/null", O_RDWR | O_CLOEXEC));
-        if (!streams.theirs[i].ok()) return ErrnoStatus(errno, "open /dev/null");
+      case Stdio::Kind::kNull:
         break;
-      }
-      case Stdio::Kind::kFd: {
-        ABSL_ASSIGN_OR_RETURN(streams.theirs[i],
-                              Duplicate(wanted[i].fd(), absl::StrCat("descriptor ", wanted[i].fd(), " for stream ", i)));
+      case Stdio::Kind::kFd:
+        // Checked here, where the caller's number can be named; the send would only say that one of them is bad.
+        if (fcntl(wanted[i].fd(), F_GETFD) < 0) {
+          return absl::InvalidArgumentError(
+              absl::StrCat("descriptor ", wanted[i].fd(), " for stream ", i, " is not open"));
+        }
+        streams.theirs[i] = wanted[i].fd();
         break;
-      }
       case Stdio::Kind::kPipe: {
         int fds[2];
         if (pipe2(fds, O_CLOEXEC) != 0) return ErrnoStatus(errno, "make a pipe");
-        streams.theirs[i] = UniqueFd(fds[i == 0 ? 0 : 1]);
+        streams.made[i] = UniqueFd(fds[i == 0 ? 0 : 1]);
+        streams.theirs[i] = streams.made[i].get();
         *ours[i] = UniqueFd(fds[i == 0 ? 1 : 0]);
         // Past the user's limit for pipes this fails, and the pipe holds less.
         fcntl(fds[0], F_SETPIPE_SZ, kPipeSize);
@@ -96,7 +97,7 @@ absl::StatusOr<ProcessStreams> ProcessStreams::Make(const ProcessSpec& spec) {
 
 NativeProcess::NativeProcess(launcher::Spawned spawned, ProcessStreams streams, bool pty, Stopper stopper)
     : spawned_(std::move(spawned)), pty_(pty), stopper_(std::move(stopper)), streams_(std::move(streams)) {
-  for (UniqueFd& fd : streams_.theirs) fd.reset();
+  for (UniqueFd& fd : streams_.made) fd.reset();
   if (pty_) terminal_ = UniqueFd(fcntl(streams_.stdout_.get(), F_DUPFD_CLOEXEC, 3));
 }
 
@@ -127,7 +128,10 @@ absl::Status NativeProcess::Resize(TerminalSize size) {
 }
 
 absl::Status NativeProcess::Signal(int signal) {
-  if (launcher::PidfdSignal(spawned_.pidfd.get(), signal) == 0) return absl::OkStatus();
+  if (launcher::PidfdSignal(spawned_.pidfd.get(), signal) == 0) {
+    if (signal > 0) signals_sent_ |= uint64_t{1} << (signal - 1);
+    return absl::OkStatus();
+  }
   if (errno == ESRCH) return absl::FailedPreconditionError("the process has ended");
   return ErrnoStatus(errno, absl::StrCat("send signal ", signal));
 }
@@ -137,7 +141,10 @@ absl::StatusOr<ExitStatus> NativeProcess::Wait(absl::Time deadline) {
   launcher::ExitNotice notice;
   // Peeked at: it stays there for the next caller.
   const ssize_t n = recv(spawned_.exit_socket.get(), &notice, sizeof(notice), MSG_PEEK | MSG_DONTWAIT);
-  if (n == ssize_t{sizeof(notice)}) return ToExitStatus(notice);
+  if (n == ssize_t{sizeof(notice)}) {
+    if (notice.signal != 0 && (signals_sent_ >> (notice.signal - 1) & 1) != 0) notice.stopped = 1;
+    return ToExitStatus(notice);
+  }
   return ExitStatus{};  // whoever could have told is gone, and the process with it
 }
 
@@ -156,8 +163,18 @@ absl::StatusOr<ExitStatus> NativeProcess::Stop(absl::Duration grace) {
 }
 
 absl::StatusOr<Stats> NativeProcess::GetStats() {
-  std::vector<pid_t> pids = launcher::Descendants(pid());
-  pids.push_back(pid());
+  // Those whose parents are gone are not below the main process any more: they are in its group, or below the
+  // supervisor that is its parent.
+  std::vector<pid_t> pids;
+  launcher::ProcStat main;
+  const launcher::Cgroup group = launcher::Cgroup::Open(spawned_.cgroup);
+  if (group.ok()) {
+    pids = group.Processes();
+  } else if (launcher::ReadProcStat(pid(), &main)) {
+    pids = launcher::Descendants(main.parent);
+  }
+  // The number may be another's by now, but not if the process has not ended after all that.
+  if (WaitFd(spawned_.pidfd.get(), POLLIN, absl::InfinitePast(), "").ok()) pids.clear();
   const launcher::Usage usage = launcher::UsageOf(pids);
   if (usage.processes == 0) return absl::FailedPreconditionError("the process has ended");
   return Stats{absl::Nanoseconds(static_cast<int64_t>(usage.cpu_ns)), usage.rss_bytes, usage.processes,

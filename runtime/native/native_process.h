@@ -2,6 +2,9 @@
 #ifndef BERTH_RUNTIME_NATIVE_NATIVE_PROCESS_H_
 #define BERTH_RUNTIME_NATIVE_NATIVE_PROCESS_H_
 
+#include <stdint.h>
+
+#include <atomic>
 #include <functional>
 #include <memory>
 
@@ -24,7 +27,9 @@ struct ProcessStreams {
   // Makes what `spec` asks for.
   static absl::StatusOr<ProcessStreams> Make(const ProcessSpec& spec);
 
-  UniqueFd theirs[3];                 // for the program
+  // For the program: -1 is /dev/null. Of the caller's where it gave one, else of `made`.
+  int theirs[3] = {-1, -1, -1};
+  UniqueFd made[3];
   UniqueFd stdin_, stdout_, stderr_;  // for the caller; with a terminal, both of its sides are the master
 };
 
@@ -56,6 +61,7 @@ class NativeProcess final : public Process {
   const bool pty_;
   const Stopper stopper_;
   UniqueFd terminal_;  // for Resize
+  std::atomic<uint64_t> signals_sent_ = 0;  // bit n - 1 is signal n
   absl::Mutex mutex_;
   ProcessStreams streams_ ABSL_GUARDED_BY(mutex_);
 };

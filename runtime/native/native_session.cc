@@ -72,8 +72,12 @@ std::string NativeSession::name() const {
 
 absl::StatusOr<launcher::Message> NativeSession::Call(uint16_t type, absl::string_view body, int fd,
                                                       absl::Duration limit) const {
-  absl::StatusOr<launcher::Message> answer = channel_.Call(type, body, fd, absl::Now() + limit);
-  if (!absl::IsNotFound(answer.status())) return answer;
+  const absl::StatusOr<UniqueFd> socket = channel_.Connect();
+  if (socket.ok()) {
+    ABSL_RETURN_IF_ERROR(KeeperChannel::Send(socket->get(), type, body, &fd, fd >= 0 ? 1 : 0));
+    return KeeperChannel::Receive(socket->get(), absl::Now() + limit);
+  }
+  if (!absl::IsNotFound(socket.status())) return socket.status();
   // No keeper: either there is no such session any more, or something took its keeper away.
   ABSL_ASSIGN_OR_RETURN(const ExitStatus end, EndWithoutKeeper());
   return absl::FailedPreconditionError(absl::StrCat("the session has ended (", Describe(end), ")"));
@@ -246,13 +250,22 @@ absl::StatusOr<std::unique_ptr<Process>> NativeSession::Exec(const ProcessSpec& 
   launcher::Spawned spawned;
   spawned.exit_socket = UniqueFd(pair[0]);
   UniqueFd theirs(pair[1]);
+  uint8_t flags = spec.pty ? launcher::kTerminal : 0;
+  int fds[4];
+  int count = 0;
+  for (int i = 0; i < 3; ++i) {
+    if (streams.theirs[i] < 0) continue;
+    flags |= launcher::kHasStdio[i];
+    fds[count++] = streams.theirs[i];
+  }
+  fds[count++] = theirs.get();
   Writer out;
-  out.Put(spec.pty).Put(cwd).PutList(spec.command.argv()).PutList(env);
-  const int fds[4] = {streams.theirs[0].get(), streams.theirs[1].get(), streams.theirs[2].get(), theirs.get()};
-  ABSL_ASSIGN_OR_RETURN(const UniqueFd socket, channel_.Connect());
-  ABSL_RETURN_IF_ERROR(KeeperChannel::Send(socket.get(), launcher::kExec, out.body(), fds, 4));
+  out.Put(flags).Put(cwd).PutList(spec.command.argv()).PutList(env);
+  ABSL_ASSIGN_OR_RETURN(const UniqueFd socket, channel_.Connect(absl::Now() + absl::Seconds(20)));
+  ABSL_RETURN_IF_ERROR(KeeperChannel::Send(socket.get(), launcher::kExec, out.body(), fds, count));
   theirs.reset();
-  ABSL_ASSIGN_OR_RETURN(launcher::Message answer, KeeperChannel::Receive(socket.get(), absl::Now() + absl::Seconds(60)));
+  ABSL_ASSIGN_OR_RETURN(launcher::Message answer, KeeperChannel::Receive(socket.get(), absl::Now() + absl::Seconds(60),
+                                                                         spec.command.argv()[0], cwd));
   Reader in = answer.reader();
   spawned.pid = in.Get<int32_t>();
   spawned.cgroup = in.GetString();
@@ -303,14 +316,14 @@ absl::StatusOr<ExitStatus> NativeSession::Stop(absl::Duration grace) {
   return status;
 }
 
-absl::StatusOr<UniqueFd> NativeSession::AskForEnd() const {
-  ABSL_ASSIGN_OR_RETURN(UniqueFd socket, channel_.Connect());
+absl::StatusOr<UniqueFd> NativeSession::AskForEnd(absl::Time deadline) const {
+  ABSL_ASSIGN_OR_RETURN(UniqueFd socket, channel_.Connect(deadline));
   ABSL_RETURN_IF_ERROR(KeeperChannel::Send(socket.get(), launcher::kWait, "", nullptr, 0));
   return socket;
 }
 
 absl::StatusOr<ExitStatus> NativeSession::Wait(absl::Time deadline) {
-  absl::StatusOr<UniqueFd> socket = AskForEnd();
+  absl::StatusOr<UniqueFd> socket = AskForEnd(deadline);
   if (absl::IsNotFound(socket.status())) return EndWithoutKeeper();
   ABSL_RETURN_IF_ERROR(socket.status());
   ABSL_RETURN_IF_ERROR(WaitFd(socket->get(), POLLIN, deadline, "wait for the session"));
@@ -327,7 +340,7 @@ absl::StatusOr<ExitStatus> NativeSession::Wait(absl::Time deadline) {
 }
 
 absl::StatusOr<UniqueFd> NativeSession::ExitFd() {
-  absl::StatusOr<UniqueFd> socket = AskForEnd();
+  absl::StatusOr<UniqueFd> socket = AskForEnd(absl::Now() + absl::Seconds(20));
   if (!absl::IsNotFound(socket.status())) return socket;
   // Ended, and nobody is there to tell: a socket whose other end is closed is readable for ever.
   ABSL_RETURN_IF_ERROR(EndWithoutKeeper().status());
@@ -354,7 +367,7 @@ absl::Status NativeSession::Destroy(absl::Duration grace) {
   Writer out;
   out.Put(Milliseconds(grace));
   const absl::Time deadline = absl::Now() + grace + absl::Seconds(60);
-  absl::StatusOr<UniqueFd> socket = channel_.Connect();
+  absl::StatusOr<UniqueFd> socket = channel_.Connect(deadline);
   if (socket.ok()) {
     absl::Status asked = KeeperChannel::Send(socket->get(), launcher::kDestroy, out.body(), nullptr, 0);
     if (asked.ok()) {

@@ -54,7 +54,7 @@ class NativeSession final : public Session {
   // How it ended, for a session whose keeper is gone. NotFound if the session is gone too.
   absl::StatusOr<ExitStatus> EndWithoutKeeper() const;
   // A connection on which the end will be told.
-  absl::StatusOr<UniqueFd> AskForEnd() const;
+  absl::StatusOr<UniqueFd> AskForEnd(absl::Time deadline) const;
 
   const std::shared_ptr<const Store> store_;
   const std::string handle_;

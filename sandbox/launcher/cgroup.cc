@@ -133,7 +133,8 @@ bool Cgroup::Holds(int pid) const {
          (group.size() == path_.size() || group[path_.size()] == '/');
 }
 
-void Cgroup::Signal(int signal) const {
+std::vector<pid_t> Cgroup::Processes() const {
+  std::vector<pid_t> pids;
   const UniqueFd procs = OpenAt(dir_.get(), "cgroup.procs", O_RDONLY);
   const std::string text = ReadAllFrom(procs.get());
   for (const char* at = text.c_str(); *at != '\0';) {
@@ -141,14 +142,30 @@ void Cgroup::Signal(int signal) const {
     const long pid = strtol(at, &end, 10);
     if (end == at) break;
     at = *end == '\n' ? end + 1 : end;
-    if (pid <= 1) continue;  // 0: a process that this pid namespace does not see
-    const UniqueFd pidfd(PidfdOpen(static_cast<pid_t>(pid)));
-    // Asked after the pidfd was opened: a number that has gone to a stranger since is not in this group.
-    if (pidfd.ok() && Holds(static_cast<int>(pid))) PidfdSignal(pidfd.get(), signal);
+    if (pid > 1) pids.push_back(static_cast<pid_t>(pid));  // 0: a process that this pid namespace does not see
   }
   for (const std::string& name : ChildNames(dir_.get())) {
     const Cgroup child = OpenChild(*this, name);
-    if (child.ok()) child.Signal(signal);
+    if (!child.ok()) continue;
+    const std::vector<pid_t> below = child.Processes();
+    pids.insert(pids.end(), below.begin(), below.end());
+  }
+  return pids;
+}
+
+int64_t Cgroup::CpuNs() const {
+  const UniqueFd stat = OpenAt(dir_.get(), "cpu.stat", O_RDONLY);  // there without any controller
+  if (!stat.ok()) return -1;
+  const std::string text = ReadAllFrom(stat.get());
+  long long us;
+  return sscanf(text.c_str(), "usage_usec %lld", &us) == 1 ? us * 1000 : -1;
+}
+
+void Cgroup::Signal(int signal) const {
+  for (const pid_t pid : Processes()) {
+    const UniqueFd pidfd(PidfdOpen(pid));
+    // Asked after the pidfd was opened: a number that has gone to a stranger since is not in this group.
+    if (pidfd.ok() && Holds(pid)) PidfdSignal(pidfd.get(), signal);
   }
 }
 

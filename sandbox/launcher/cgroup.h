@@ -3,7 +3,11 @@
 #ifndef BERTH_SANDBOX_LAUNCHER_CGROUP_H_
 #define BERTH_SANDBOX_LAUNCHER_CGROUP_H_
 
+#include <stdint.h>
+#include <sys/types.h>
+
 #include <string>
+#include <vector>
 
 #include "sandbox/base/unique_fd.h"
 
@@ -26,6 +30,10 @@ class Cgroup {
   // As /proc/PID/cgroup gives it.
   const std::string& path() const { return path_; }
 
+  // The processes there are now, in it and in its children.
+  std::vector<pid_t> Processes() const;
+  // CPU time of all that have ever been in it, or -1.
+  int64_t CpuNs() const;
   // No living process is in it or below (a zombie does not count).
   bool Empty() const;
   // SIGKILL to all in it and below, at once and without a race where the kernel has cgroup.kill (5.14); before that,

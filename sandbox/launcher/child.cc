@@ -69,20 +69,26 @@ void AwaitGate(ChildPlan* plan) {
 
 }  // namespace
 
-ChildRequest::ChildRequest(const Message& message) {
+ChildRequest::ChildRequest(Message* message) {
   constexpr size_t kMaxStrings = 1 << 20;
-  Reader in = message.reader();
-  plan.terminal = plan.own_session = in.Get<uint8_t>() != 0;
+  Reader in = message->reader();
+  const uint8_t flags = in.Get<uint8_t>();
+  plan.terminal = plan.own_session = (flags & kTerminal) != 0;
   plan.cwd = in.GetString();
   argv = in.GetStrings(kMaxStrings);
   env = in.GetStrings(kMaxStrings);
   plan.argv = argv.data();
   plan.env = env.data();
-  if (!in.done() || argv.size() < 2 || message.fds.size() != 4) {
-    plan.error = {Step::kRequest, EINVAL};
-    return;
+  size_t next = 0;
+  for (int i = 0; i < 3; ++i) {
+    if ((flags & kHasStdio[i]) == 0) continue;
+    stdio[i] = message->TakeFd(next++);
+    plan.stdio[i] = stdio[i].get();
   }
-  for (int i = 0; i < 3; ++i) plan.stdio[i] = message.fds[static_cast<size_t>(i)].get();
+  exit_socket = message->TakeFd(next);
+  if (!in.done() || argv.size() < 2 || !exit_socket.ok() || message->fds.size() != next + 1) {
+    plan.error = {Step::kRequest, EINVAL};
+  }
 }
 
 void RunChild(ChildPlan* plan) {
@@ -95,8 +101,9 @@ void RunChild(ChildPlan* plan) {
   } else {
     setpgid(0, 0);
   }
-  for (int i = 0; i < 3; ++i) {
-    if (dup2(plan->stdio[i], i) < 0) Fail(plan, Step::kStdio, errno);
+  // Backwards: 0, the helper's /dev/null, may be wanted as 1 or 2 too.
+  for (int i = 2; i >= 0; --i) {
+    if (plan->stdio[i] != i && dup2(plan->stdio[i], i) < 0) Fail(plan, Step::kStdio, errno);
   }
   if (plan->terminal && ioctl(0, TIOCSCTTY, 0) != 0) Fail(plan, Step::kSession, errno);
   if (plan->cwd != nullptr && plan->cwd[0] != '\0' && chdir(plan->cwd) != 0) {
@@ -111,8 +118,9 @@ void RunChild(ChildPlan* plan) {
   }
   if (plan->gate_fd >= 0) AwaitGate(plan);
 
-  // The helper blocks signals and ignores SIGPIPE; the program begins as if nobody had.
+  // The helper blocks signals and ignores these two; the program begins as if nobody had.
   signal(SIGPIPE, SIG_DFL);
+  signal(SIGXFSZ, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -7,13 +7,14 @@
 
 #include <vector>
 
+#include "sandbox/base/unique_fd.h"
 #include "sandbox/launcher/protocol.h"
 #include "sandbox/launcher/wire.h"
 
 namespace berth::launcher {
 
 struct ChildPlan {
-  int stdio[3] = {-1, -1, -1};  // all above 2
+  int stdio[3] = {0, 0, 0};  // 0 is the helper's own /dev/null; others are above 2
   const char* cwd = nullptr;    // null or "": stay
   const char* const* argv = nullptr;
   const char* const* env = nullptr;
@@ -34,11 +35,13 @@ struct ChildPlan {
 
 // A ChildPlan as kSpawn and kExec ask for it; points into the message, which must outlive it.
 struct ChildRequest {
-  explicit ChildRequest(const Message& message);
+  // Takes the descriptors out of the message.
+  explicit ChildRequest(Message* message);
   bool ok() const { return plan.error.step == Step::kNone; }
 
   ChildPlan plan;
   std::vector<const char*> argv, env;
+  UniqueFd stdio[3], exit_socket;
 };
 
 // Never returns. On failure fills plan->error, writes it to error_fd, and exits with 127.

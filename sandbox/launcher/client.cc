@@ -107,23 +107,40 @@ LauncherClient::~LauncherClient() {
   WaitFd(socket_.get(), POLLRDHUP, absl::Now() + kAnswer, "wait for the launcher's end").IgnoreError();
 }
 
-absl::StatusOr<Spawned> LauncherClient::Spawn(const SpawnRequest& request) {
-  Writer out;
-  out.Put(request.terminal).Put(request.cwd).PutList(request.argv).PutList(request.env);
+absl::StatusOr<LauncherClient::ExitPair> LauncherClient::MakeExitPair() {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
     return ErrnoStatus(errno, "make the exit socket");
   }
-  Spawned spawned;
-  spawned.exit_socket = UniqueFd(pair[0]);
-  const UniqueFd theirs(pair[1]);
-  const int fds[4] = {request.stdio[0], request.stdio[1], request.stdio[2], theirs.get()};
+  return ExitPair{UniqueFd(pair[0]), UniqueFd(pair[1])};
+}
 
+absl::StatusOr<Spawned> LauncherClient::Spawn(const SpawnRequest& request) {
+  uint8_t flags = request.terminal ? kTerminal : 0;
+  int fds[4];
+  int count = 0;
+  for (int i = 0; i < 3; ++i) {
+    if (request.stdio[i] < 0) continue;
+    flags |= kHasStdio[i];
+    fds[count++] = request.stdio[i];
+  }
+  Writer out;
+  out.Put(flags).Put(request.cwd).PutList(request.argv).PutList(request.env);
+
+  Spawned spawned;
   Message answer;
   {
     absl::MutexLock lock(mutex_);
+    ExitPair exit = std::move(next_exit_);
+    if (!exit.ours.ok()) {
+      ABSL_ASSIGN_OR_RETURN(exit, MakeExitPair());
+    }
+    fds[count++] = exit.theirs.get();
     spawned.requested_ns = NowNs();
-    ABSL_RETURN_IF_ERROR(Send(socket_.get(), kSpawn, out.body(), fds, 4));
+    ABSL_RETURN_IF_ERROR(Send(socket_.get(), kSpawn, out.body(), fds, count));
+    exit.theirs.reset();
+    spawned.exit_socket = std::move(exit.ours);
+    if (absl::StatusOr<ExitPair> next = MakeExitPair(); next.ok()) next_exit_ = *std::move(next);
     ABSL_RETURN_IF_ERROR(Receive(socket_.get(), kSpawned, &answer));
   }
   spawned.replied_ns = NowNs();

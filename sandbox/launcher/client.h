@@ -30,7 +30,7 @@ struct SpawnRequest {
   std::vector<std::string> argv, env;
   std::string cwd;            // absolute
   bool terminal = false;      // stdin is a terminal and becomes the controlling one
-  int stdio[3] = {-1, -1, -1};
+  int stdio[3] = {-1, -1, -1};  // -1: /dev/null
 };
 
 struct Spawned {
@@ -61,8 +61,15 @@ class LauncherClient {
  private:
   LauncherClient() = default;
 
+  // Two ends of an exit socket.
+  struct ExitPair {
+    UniqueFd ours, theirs;
+  };
+  static absl::StatusOr<ExitPair> MakeExitPair();
+
   absl::Mutex mutex_;
   UniqueFd socket_ ABSL_GUARDED_BY(mutex_);
+  ExitPair next_exit_ ABSL_GUARDED_BY(mutex_);  // made while the launcher works on the start before
   TreeKind tree_kind_ = TreeKind::kSubreaper;
   pid_t pid_ = 0;
 };

@@ -41,6 +41,13 @@ void InputQueue::Finish(const Item& item) {
 }
 
 void InputQueue::Write(int fd) {
+  if (fd < 0) {
+    // No answer will come.
+    for (const Item& item : unconfirmed_) {
+      results_.push_back({item.client, 0, item.submits ? Level::kSubmitted : Level::kWritten});
+    }
+    unconfirmed_.clear();
+  }
   while (!items_.empty()) {
     Item& item = items_.front();
     while (item.done < item.bytes.size()) {
@@ -94,7 +101,7 @@ uint64_t InputQueue::Expire(uint64_t now) {
     results_.push_back({item.client, 0, item.submits ? Level::kSubmitted : Level::kWritten});
     return true;
   });
-  return next;
+  return results_.empty() ? next : now;
 }
 
 std::vector<InputQueue::Result> InputQueue::TakeResults() { return std::exchange(results_, {}); }

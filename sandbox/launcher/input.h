@@ -37,11 +37,12 @@ class InputQueue {
   bool Push(Item item);
   // The client went away: its messages of which nothing has been written are dropped.
   void Cancel(uint64_t client);
-  // Writes to `fd` what it takes; -1 or an error other than EAGAIN fails everything that waits.
+  // Writes to `fd` what it takes; -1 or an error other than EAGAIN fails everything that waits. -1 is also the end of
+  // waiting for confirmation.
   void Write(int fd);
   // The program wrote something: what was submitted before is confirmed.
   void OutputSeen();
-  // Lets pass what is due. Returns the next deadline.
+  // Lets pass what is due. Returns the next deadline; `now` if there is something to tell.
   uint64_t Expire(uint64_t now);
   std::vector<Result> TakeResults();
   bool wants_write() const { return !items_.empty(); }

@@ -25,6 +25,7 @@ namespace {
 
 constexpr size_t kReadSize = 256 << 10;
 constexpr size_t kPipeSize = 1 << 20;
+constexpr uint64_t kSupervisorTime = 2000000000;
 // Reasons, as EndReason of runtime/types.h counts them.
 constexpr uint8_t kWall = 4, kInactivity = 5;
 
@@ -159,9 +160,11 @@ void Keeper::BeginStop(uint32_t grace_ms, uint8_t reason) {
     stopping_ = true;
     stop_reason_ = reason;
     if (phase_ == Phase::kGated) {
-      gate_.reset();  // it has not run and will not
+      // It has not run and will not. It holds its own copy of the gate, so it has to be killed; there is no one to spare.
+      gate_.reset();
+      grace_ms = 0;
     } else if (!ended()) {
-      tree_->Signal(SIGTERM);
+      tree_->Signal(SIGTERM, execs_->Supervisors());
     }
     execs_->StopAll(grace_ms);
   }
@@ -182,6 +185,7 @@ void Keeper::ReapChildren() {
 
 void Keeper::MainExited(int status) {
   exit_ = MakeExitNotice(status, stopping_);
+  if (exit_.signal != 0 && (signals_sent_ >> (exit_.signal - 1) & 1) != 0) exit_.stopped = 1;
   exit_.reason = stop_reason_;
   phase_ = Phase::kExited;
   ReadOutput();  // all that it wrote before anybody is told that it ended
@@ -196,6 +200,7 @@ void Keeper::Settle() {
   if (phase_ == Phase::kNew || phase_ == Phase::kGone) return;
   execs_->Settle();
   if (ended() && execs_->empty() && tree_->Empty()) {
+    phase_ = Phase::kGone;
     ReadOutput();
     out_->Close();
     err_->Close();
@@ -207,12 +212,14 @@ void Keeper::Settle() {
     pty_slave_.reset();
     tree_->Remove();
     group_.Remove();
-    phase_ = Phase::kGone;
     kill_at_ = kNever;
     return;
   }
   if (kill_at_ <= NowNs()) {
-    tree_->Kill();
+    // Supervisors have been told, and will tell how their programs ended. One that does not get to it goes too.
+    killing_since_ = std::min(killing_since_, NowNs());
+    const bool all = NowNs() - killing_since_ > kSupervisorTime;
+    tree_->Kill(all ? std::vector<pid_t>() : execs_->Supervisors());
     kill_at_ = NowNs() + 100000000;  // once more if something got away from a pass
   }
 }
@@ -248,19 +255,25 @@ void Keeper::TakeOutput(std::string_view bytes, Output* output) {
 // False at end of file.
 bool Keeper::ReadStream(int fd, Output* output) {
   static char buffer[kReadSize];
-  while (true) {
-    const size_t room = output->Room(sizeof(buffer));
+  // One buffer at a time while it runs: others want to be served too. Then a full pipe: what the main process wrote is
+  // within that, and a daemon that writes without end does not keep us here.
+  size_t most = sizeof(buffer);
+  if (phase_ != Phase::kRunning) most = static_cast<size_t>(std::max(int{kPipeSize}, fcntl(fd, F_GETPIPE_SZ)));
+  while (most > 0) {
+    size_t room = std::min(most, sizeof(buffer));
+    // At the end this is the last chance to read it, whoever lags.
+    if (phase_ != Phase::kGone) room = output->Room(room);
     if (room == 0) return true;  // a reader that we wait for has not read: so the program waits
     const ssize_t n = read(fd, buffer, room);
     if (n > 0) {
       TakeOutput({buffer, static_cast<size_t>(n)}, output);
-      // One full buffer at a time while it runs: others want to be served too.
-      if (phase_ == Phase::kRunning && static_cast<size_t>(n) == room) return true;
+      most -= static_cast<size_t>(n);
       continue;
     }
     if (n < 0 && errno == EINTR) continue;
     return n < 0 && errno == EAGAIN;
   }
+  return true;
 }
 
 void Keeper::ReadOutput() {

@@ -82,6 +82,8 @@ class Keeper {
   void Setup(Client* client, Message* message);
   void Go(Client* client);
   void Info(Client* client);
+  // Appends what the key sends; false if no key is called so.
+  bool Key(std::string_view name, std::string* bytes) const;
   void Send(Client* client, Reader* in);
   void Keys(Client* client, Reader* in);
   void Capture(Client* client, Reader* in);
@@ -111,8 +113,9 @@ class Keeper {
   UniqueFd main_pidfd_, gate_, start_errors_;
   ExitNotice exit_;
   bool stopping_ = false;
+  uint64_t signals_sent_ = 0;  // to the main process, by kSignal: bit n - 1 is signal n
   uint8_t stop_reason_ = 0;
-  uint64_t kill_at_ = kNever;
+  uint64_t kill_at_ = kNever, killing_since_ = kNever;
   uint64_t started_at_ = 0, last_output_at_ = 0;
   bool destroying_ = false;
 

@@ -50,9 +50,9 @@ void Keeper::Handle(Client* client, Message* message) {
     case kExec: return Exec(client, message);
     case kStats: return Stats(client);
     case kCloseStdin:
+      if (spec_.pty) return Fail(client, ENOTSUP, Step::kRequest, "a terminal has no end of input; send the key C-d");
       stdin_closing_ = true;
-      return spec_.pty ? Fail(client, ENOTSUP, Step::kRequest, "a terminal has no end of input; send the key C-d")
-                       : Ok(client);
+      return Ok(client);
     case kSetLog: {
       const std::string path = in.GetString();
       const int64_t cap = in.Get<int64_t>();
@@ -84,6 +84,7 @@ void Keeper::Handle(Client* client, Message* message) {
       if (!in.done()) break;
       if (ended()) return Fail(client, ESRCH, Step::kRequest, "the main process has ended");
       if (PidfdSignal(main_pidfd_.get(), signal) != 0) return Fail(client, errno, Step::kRequest, "signal");
+      if (signal > 0) signals_sent_ |= uint64_t{1} << (signal - 1);
       return Ok(client);
     }
     case kWait:
@@ -150,6 +151,14 @@ void Keeper::Info(Client* client) {
   Ok(client, out.body());
 }
 
+bool Keeper::Key(std::string_view name, std::string* bytes) const {
+  std::string key;
+  if (!KeyBytes(name, screen_ != nullptr && screen_->application_cursor(), &key)) return false;
+  // Enter ends a line: that is CR on a terminal and LF in a pipe.
+  *bytes += !spec_.pty && key == "\r" ? "\n" : key;
+  return true;
+}
+
 void Keeper::Send(Client* client, Reader* in) {
   const std::string_view text = in->GetBytes();
   const std::string_view submit = in->GetBytes();
@@ -163,11 +172,9 @@ void Keeper::Send(Client* client, Reader* in) {
                           : std::string(text);
   if (!submit.empty()) {
     std::string key;
-    if (!KeyBytes(submit, screen_ != nullptr && screen_->application_cursor(), &key)) {
+    if (!Key(submit, &key)) {
       return Fail(client, EINVAL, Step::kRequest, "no key is called '" + std::string(submit) + "'");
     }
-    // Enter ends a line: that is CR on a terminal and LF in a pipe.
-    if (!spec_.pty && key == "\r") key = "\n";
     bytes += key;
   }
   InputQueue::Item item;
@@ -184,11 +191,10 @@ void Keeper::Send(Client* client, Reader* in) {
 void Keeper::Keys(Client* client, Reader* in) {
   const std::vector<const char*> names = in->GetStrings(4096);
   if (!in->done()) return Fail(client, EINVAL, Step::kRequest, "keys");
-  if (ended()) return Fail(client, EPIPE, Step::kRequest, "the program takes no input any more");
+  if (ended() || stdin_closing_) return Fail(client, EPIPE, Step::kRequest, "the program takes no input any more");
   InputQueue::Item item;
   for (const char* name : names) {
-    if (name != nullptr &&
-        !KeyBytes(name, screen_ != nullptr && screen_->application_cursor(), &item.bytes)) {
+    if (name != nullptr && !Key(name, &item.bytes)) {
       return Fail(client, EINVAL, Step::kRequest, std::string("no key is called '") + name + "'");
     }
   }
@@ -261,7 +267,7 @@ void Keeper::Resize(Client* client, Reader* in) {
 }
 
 void Keeper::Exec(Client* client, Message* message) {
-  ChildRequest request(*message);
+  ChildRequest request(message);
   if (!request.ok()) return Fail(client, EINVAL, Step::kRequest, "exec");
   if (phase_ != Phase::kRunning || stopping_) return Fail(client, ESRCH, Step::kRequest, "the session has ended");
   if (request.plan.cwd[0] == '\0') request.plan.cwd = spec_.cwd.c_str();
@@ -278,7 +284,7 @@ void Keeper::Exec(Client* client, Message* message) {
   request.plan.env = env.data();
   std::string cgroup;
   int pidfd_raw = -1;
-  const pid_t pid = execs_->Start(&request.plan, message->TakeFd(3), &pidfd_raw, &cgroup);
+  const pid_t pid = execs_->Start(&request.plan, std::move(request.exit_socket), &pidfd_raw, &cgroup);
   const UniqueFd pidfd(pidfd_raw);
   if (pid < 0) return Fail(client, request.plan.error.error, request.plan.error.step, "");
   Writer out;
@@ -290,8 +296,15 @@ void Keeper::Exec(Client* client, Message* message) {
 void Keeper::Stats(Client* client) {
   Usage usage;
   const char* source = "proc";
-  if (!ended()) {
-    usage = UsageOf(Descendants(getpid()));
+  if (!ended() && group_.ok()) {
+    source = "cgroup";
+    usage = UsageOf(group_.Processes());
+    if (const int64_t cpu = group_.CpuNs(); cpu >= 0) usage.cpu_ns = static_cast<uint64_t>(cpu);
+  } else if (!ended()) {
+    std::vector<pid_t> pids = Descendants(getpid());
+    const std::vector<pid_t> supervisors = execs_->Supervisors();  // ours, not the session's
+    std::erase_if(pids, [&](pid_t pid) { return std::count(supervisors.begin(), supervisors.end(), pid) != 0; });
+    usage = UsageOf(pids);
   }
   Writer out;
   out.Put(usage.cpu_ns).Put(usage.rss_bytes).Put(usage.processes).Put(usage.read_bytes).Put(usage.write_bytes);

@@ -1,7 +1,6 @@
 #include "sandbox/launcher/launcher.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -50,12 +49,12 @@ void Launcher::Reply(const ChildPlan& plan, pid_t pid, int pidfd, uint64_t recei
 }
 
 void Launcher::Spawn(Message* message, uint64_t received) {
-  ChildRequest request(*message);
+  ChildRequest request(message);
   std::string cgroup;
   int pidfd_raw = -1;
   pid_t pid = -1;
   if (request.ok()) {
-    pid = workloads_.Start(&request.plan, message->TakeFd(3), &pidfd_raw, &cgroup);
+    pid = workloads_.Start(&request.plan, std::move(request.exit_socket), &pidfd_raw, &cgroup);
   }
   const UniqueFd pidfd(pidfd_raw);
   Reply(request.plan, pid, pidfd.get(), received, cgroup);
@@ -65,11 +64,9 @@ void Launcher::StartKeeper(Message* message, uint64_t received) {
   Reader in = message->reader();
   const char* title = in.GetString();
   const UniqueFd control = message->TakeFd(0);
-  const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
   const char* argv[] = {"berth-keeper", kKeeperMode, title, nullptr};
   const char* env[] = {nullptr};
   ChildPlan plan;
-  for (int& fd : plan.stdio) fd = null.get();
   plan.argv = argv;
   plan.env = env;
   plan.exe_fd = self_;
@@ -78,7 +75,7 @@ void Launcher::StartKeeper(Message* message, uint64_t received) {
   plan.dies_with_parent = false;
   int pidfd_raw = -1;
   pid_t pid = -1;
-  if (in.done() && control.ok() && null.ok()) {
+  if (in.done() && control.ok()) {
     pid = StartChild(&plan, -1, &pidfd_raw);
   } else {
     plan.error = {Step::kRequest, EINVAL};

@@ -31,10 +31,10 @@ void LogFile::Close() {
 }
 
 void LogFile::Rotate() {
-  const std::string old = path_ + ".1";
-  if (rename(path_.c_str(), old.c_str()) != 0) error_ = errno;
-  const std::string path = path_;
-  if (int error = Open(path, cap_)) error_ = error;
+  const std::string path = path_, old = path_ + ".1";
+  const int moved = rename(path.c_str(), old.c_str()) == 0 ? 0 : errno;
+  const int opened = Open(path, cap_);
+  if (moved != 0 || opened != 0) error_ = moved != 0 ? moved : opened;
 }
 
 void LogFile::Write(std::string_view bytes) {

@@ -22,9 +22,11 @@ int main(int argc, char** argv) {
     return 2;
   }
   fcntl(kControlFd, F_SETFD, FD_CLOEXEC);
-  // Whatever the host ignored or caught is as at boot here, but for SIGPIPE: a reader that goes away is an errno.
+  // Whatever the host ignored or caught is as at boot here, but for SIGPIPE and SIGXFSZ: a reader that goes away and a
+  // log that has reached the user's limit for files are errnos.
   for (int signal_number = 1; signal_number < NSIG; ++signal_number) signal(signal_number, SIG_DFL);
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
   if (chdir("/") != 0) return 2;  // keeps no file system busy
   // Nobody of the same user may look into a helper that holds the descriptors of others.
   prctl(PR_SET_DUMPABLE, 0);

@@ -29,7 +29,8 @@ size_t Output::Room(size_t most) const {
 }
 
 void Output::Append(std::string_view bytes) {
-  uint64_t needed = ring_.end() + bytes.size();
+  // For those who read along the new bytes are there at least once, however few are kept.
+  uint64_t needed = readers_.empty() ? ring_.end() + bytes.size() : ring_.end();
   for (const Reader& reader : readers_) {
     if (reader.buffer != 0) needed = std::min(needed, reader.at);
   }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "sandbox/base/unique_fd.h"
@@ -97,16 +98,21 @@ std::vector<std::pair<pid_t, pid_t>> AllParents() {
 
 }  // namespace
 
-std::vector<pid_t> Descendants(pid_t root) {
+std::vector<pid_t> Descendants(pid_t root, const std::vector<pid_t>& except) {
   std::vector<pid_t> found{root};
+  const auto excepted = [&except](pid_t pid) { return std::find(except.begin(), except.end(), pid) != except.end(); };
   bool known = true;
-  for (size_t i = 0; known && i < found.size(); ++i) known = AppendChildren(found[i], &found);
+  for (size_t i = 0; known && i < found.size(); ++i) {
+    const size_t before = found.size();
+    known = AppendChildren(found[i], &found);
+    found.erase(std::remove_if(found.begin() + static_cast<ptrdiff_t>(before), found.end(), excepted), found.end());
+  }
   if (!known) {
     const auto parents = AllParents();
     found = {root};
     for (size_t i = 0; i < found.size(); ++i) {
       for (const auto& [pid, parent] : parents) {
-        if (parent == found[i]) found.push_back(pid);
+        if (parent == found[i] && !excepted(pid)) found.push_back(pid);
       }
     }
   }
@@ -114,9 +120,9 @@ std::vector<pid_t> Descendants(pid_t root) {
   return found;
 }
 
-int SignalDescendants(pid_t root, int signal) {
+int SignalDescendants(pid_t root, int signal, const std::vector<pid_t>& except) {
   int count = 0;
-  for (const pid_t pid : Descendants(root)) {
+  for (const pid_t pid : Descendants(root, except)) {
     const UniqueFd pidfd(PidfdOpen(pid));
     if (!pidfd.ok()) continue;
     // Opened first, asked after: walk up from the number to `root`. A stranger that got the number is not below it.

@@ -28,6 +28,10 @@ enum class Step : uint8_t {
   kGate,       // wait for the record
 };
 
+// Flags of kSpawn and kExec.
+inline constexpr uint8_t kHasStdio[3] = {1, 2, 4};
+inline constexpr uint8_t kTerminal = 8;  // stdin is a terminal and becomes the controlling one
+
 // How a tree of processes is held.
 enum class TreeKind : uint8_t { kCgroup = 0, kSubreaper = 1 };
 
@@ -35,7 +39,8 @@ enum class TreeKind : uint8_t { kCgroup = 0, kSubreaper = 1 };
 enum LauncherMessage : uint16_t {
   // From the launcher, once: u8 tree kind, str cgroup path (of its own group, "" if none), u64 pid.
   kHello = 1,
-  // u8 pty, str cwd ("" = the launcher's), list argv, list env. Descriptors: stdin, stdout, stderr, exit socket.
+  // u8 kHas… and kTerminal, str cwd ("" = the launcher's), list argv, list env.
+  // Descriptors: those of stdin, stdout and stderr that kHas… names (the others are /dev/null), then the exit socket.
   kSpawn = 2,
   // u8 Step (kNone: it runs), i32 errno, i32 pid, u64 ns received, u64 ns started, str cgroup leaf. Descriptor: pidfd.
   kSpawned = 3,

@@ -23,9 +23,9 @@ class ChildSignals {
   }
   int fd() const { return fd_.get(); }
   void Drain() const {
+    // SIGCHLD does not queue: there is one at most.
     signalfd_siginfo info;
-    while (read(fd_.get(), &info, sizeof(info)) > 0) {
-    }
+    [[maybe_unused]] const ssize_t n = read(fd_.get(), &info, sizeof(info));
   }
 
  private:

@@ -26,6 +26,7 @@ void CloseAllBut(int* keep, int count) {
   std::sort(keep, keep + count);
   unsigned next = 3;
   for (int i = 0; i < count; ++i) {
+    if (keep[i] < 3) continue;
     const unsigned fd = static_cast<unsigned>(keep[i]);
     if (fd > next) CloseRange(next, fd - 1, 0);
     next = std::max(next, fd + 1);
@@ -54,7 +55,9 @@ void CloseAllBut(int* keep, int count) {
   close(report);
   if (pid < 0) _exit(1);
   // The program's streams must end with the program.
-  for (int fd : plan->stdio) close(fd);
+  for (int fd : plan->stdio) {
+    if (fd > 2) close(fd);
+  }
 
   bool running = true, stopping = false, killing = false;
   uint64_t kill_at = ~uint64_t{0};

@@ -3,8 +3,11 @@
 #ifndef BERTH_SANDBOX_LAUNCHER_TREE_H_
 #define BERTH_SANDBOX_LAUNCHER_TREE_H_
 
+#include <sys/types.h>
+
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "sandbox/launcher/cgroup.h"
 #include "sandbox/launcher/protocol.h"
@@ -22,10 +25,11 @@ class Tree {
   // poll for POLLPRI while waiting for Empty; -1: SIGCHLD tells.
   int events_fd() const { return leaf_.events_fd(); }
 
-  // To every member. TERM to one that is stopped takes effect at once: CONT follows.
-  void Signal(int signal) const;
+  // To every member. TERM to one that is stopped takes effect at once: CONT follows. Of descendants, those that are or
+  // are below `except` are left alone: supervisors, which end trees of their own.
+  void Signal(int signal, const std::vector<pid_t>& except = {}) const;
   // One pass of KILL. Call again, at each event, until Empty.
-  void Kill() const;
+  void Kill(const std::vector<pid_t>& except = {}) const;
   bool Empty() const;
   // After Empty.
   void Remove() { leaf_.Remove(); }

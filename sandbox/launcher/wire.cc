@@ -115,10 +115,8 @@ int SendMessage(int socket, uint16_t type, std::string_view body, const int* fds
 int ReceiveMessage(int socket, Message* message) {
   message->fds.clear();
   Header header;
-  // The body is received in place; only what a large one left behind is given back.
-  std::string& body = message->body;
-  body.resize(kInlineBody);
-  iovec iov[2] = {{&header, sizeof(header)}, {body.data(), body.size()}};
+  char inline_body[kInlineBody];
+  iovec iov[2] = {{&header, sizeof(header)}, {inline_body, sizeof(inline_body)}};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kMaxFds)];
   msghdr msg{};
   msg.msg_iov = iov;
@@ -144,7 +142,8 @@ int ReceiveMessage(int socket, Message* message) {
     return EPROTO;
   }
   message->type = header.type;
-  body.resize(static_cast<size_t>(n) - sizeof(header));
+  std::string& body = message->body;
+  body.assign(inline_body, static_cast<size_t>(n) - sizeof(header));
   if ((header.flags & kBodyInMemfd) != 0) {
     if (message->fds.empty()) return EPROTO;
     const UniqueFd memfd = std::move(message->fds.front());

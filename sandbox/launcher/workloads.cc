@@ -115,6 +115,14 @@ uint64_t Workloads::Settle() {
   return next;
 }
 
+std::vector<pid_t> Workloads::Supervisors() const {
+  std::vector<pid_t> pids;
+  for (const auto& workload : all_) {
+    if (workload->supervised && workload->running) pids.push_back(workload->pid);
+  }
+  return pids;
+}
+
 void Workloads::AppendPoll(std::vector<pollfd>* fds) const {
   for (const auto& workload : all_) {
     if (!workload->running && !workload->supervised) {

@@ -35,6 +35,8 @@ class Workloads {
   // What to wait on before the next Settle, besides SIGCHLD.
   void AppendPoll(std::vector<pollfd>* fds) const;
   bool empty() const { return all_.empty(); }
+  // Of those that are held by supervisors: they.
+  std::vector<pid_t> Supervisors() const;
 
  private:
   struct Workload {
