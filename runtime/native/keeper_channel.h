@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/launcher/wire.h"
@@ -24,7 +25,7 @@ class KeeperChannel {
 
   // NotFound if there is no socket or nobody behind it. Unavailable if the keeper is so far behind with its connections
   // that this one does not get through until `deadline`.
-  absl::StatusOr<UniqueFd> Connect(absl::Time deadline) const;
+  absl::StatusOr<UniqueFd> Connect(absl::Time deadline = absl::Now() + absl::Seconds(20)) const;
 
   // One request and its answer. Unavailable if the keeper does not answer until `deadline` or goes away meanwhile.
   absl::StatusOr<launcher::Message> Call(uint16_t type, absl::string_view body, int fd, absl::Time deadline) const;
