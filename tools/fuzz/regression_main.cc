@@ -1,6 +1,7 @@
-// The main function of a fuzz_test without libFuzzer: runs LLVMFuzzerTestOneInput over each file of the command line
-// and over mutations of them, which are the same in each run. The input at hand is kept in the file `last_input` of the
-// test's outputs, since a sanitizer or a signal may end the process at any moment.
+// The main function of a fuzz_test without libFuzzer: runs LLVMFuzzerTestOneInput over each file of
+// the command line and over mutations of them, which are the same in each run. The input at hand is
+// kept in the file `last_input` of the test's outputs, since a sanitizer or a signal may end the
+// process at any moment.
 
 #include <fcntl.h>
 #include <unistd.h>
