@@ -14,6 +14,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/memory/memory.h"
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
@@ -130,19 +131,26 @@ class RuntimeImpl final : public Runtime {
 
   absl::StatusOr<std::unique_ptr<Session>> OpenRecord(Backend* backend, const Record& record) {
     ABSL_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, backend->Open(record));
+    Watch(*session);
     return session;
   }
 
-  // The session's end will be an event. One whose end cannot be watched is told of when it is asked.
+  // The session's end will be an event, once, however often it is opened. One whose end cannot be watched is told of
+  // when it is asked.
   void Watch(Session& session) {
+    {
+      absl::MutexLock lock(mutex_);
+      if (!known_.insert(session.handle()).second) return;
+    }
     absl::StatusOr<UniqueFd> exit = session.ExitFd();
     if (!exit.ok()) return;
+    const int fd = exit->get();
     absl::MutexLock lock(mutex_);
     epoll_event event{};
     event.events = EPOLLIN | EPOLLRDHUP;
-    event.data.fd = exit->get();
-    if (epoll_ctl(events_.get(), EPOLL_CTL_ADD, exit->get(), &event) != 0) return;
-    watched_[exit->get()] = {*std::move(exit), session.handle(), session.name()};
+    event.data.fd = fd;
+    if (epoll_ctl(events_.get(), EPOLL_CTL_ADD, fd, &event) != 0) return;
+    watched_[fd] = {*std::move(exit), session.handle(), session.name()};
   }
 
   std::optional<Event> ToEvent(const Watched& watched) {
@@ -171,6 +179,7 @@ class RuntimeImpl final : public Runtime {
   const UniqueFd events_;
   absl::Mutex mutex_;
   absl::flat_hash_map<int, Watched> watched_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_set<std::string> known_ ABSL_GUARDED_BY(mutex_);  // handles that are watched or were
 };
 
 }  // namespace
