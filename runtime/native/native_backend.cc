@@ -36,7 +36,10 @@ namespace {
 constexpr absl::Duration kStartTime = absl::Seconds(60);
 
 int64_t LimitMs(absl::Duration limit) {
-  return limit == absl::InfiniteDuration() ? -1 : std::max<int64_t>(absl::ToInt64Milliseconds(limit), 0);
+  // The keeper counts nanoseconds in 64 bits: past 278 years there is no limit.
+  constexpr int64_t kMost = int64_t{1} << 43;
+  const int64_t ms = std::max<int64_t>(absl::ToInt64Milliseconds(limit), 0);
+  return ms > kMost ? -1 : ms;
 }
 
 absl::StatusOr<launcher::KeeperSpec> ToKeeperSpec(const SessionSpec& spec) {
