@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <thread>
@@ -188,12 +189,7 @@ int Main() {
     for (const Samples* step : {&steps.prepare, &steps.request, &steps.start, &steps.reply}) step->Print(floor.first);
     Rates(**runtime, path);
   }
-  for (const char* folder : {"sessions", "names", "owners", "quarantine", "run"}) {
-    unlink((std::string(dir) + "/" + folder + "/.lock").c_str());
-    rmdir((std::string(dir) + "/" + folder).c_str());
-  }
-  unlink((std::string(dir) + "/install_id").c_str());
-  rmdir(dir);
+  std::filesystem::remove_all(dir);
   return 0;
 }
 
