@@ -96,6 +96,8 @@ void RunChild(ChildPlan* plan) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != plan->parent) _exit(127);
   }
+  // Before any step that can fail: the keeper asks for the failure once it has opened the gate, not before.
+  if (plan->gate_fd >= 0) AwaitGate(plan);
   if (plan->own_session) {
     if (setsid() < 0) Fail(plan, Step::kSession, errno);
   } else {
@@ -116,7 +118,6 @@ void RunChild(ChildPlan* plan) {
       Fail(plan, Step::kStdio, errno);
     }
   }
-  if (plan->gate_fd >= 0) AwaitGate(plan);
 
   // The helper blocks signals and ignores these two; the program begins as if nobody had.
   signal(SIGPIPE, SIG_DFL);

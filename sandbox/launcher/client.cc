@@ -62,6 +62,10 @@ absl::Status StartError(Step step, int error, absl::string_view program, absl::s
         return absl::NotFoundError(absl::StrCat(
             "execute '", program, "': no such program (a script: also if its interpreter is missing)"));
       }
+      if (error == ENOEXEC) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("execute '", program, "': not a program for this machine, nor a script that begins with #!"));
+      }
       return ErrnoStatus(error, absl::StrCat("execute '", program, "'"));
     case Step::kDirectory:
       return ErrnoStatus(error, absl::StrCat("change to the working directory '", cwd, "'"));

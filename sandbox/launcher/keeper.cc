@@ -347,7 +347,7 @@ uint64_t Keeper::NextDeadline() {
 
 void Keeper::OwnerGone() {
   if (phase_ == Phase::kNew) _exit(0);
-  if (phase_ != Phase::kGated && spec_.durable) return;
+  if (started_at_ != 0 && spec_.durable) return;  // one that was never let run goes with its owner
   destroying_ = true;
   BeginStop(spec_.grace_ms, 0);
 }
@@ -437,7 +437,8 @@ int Keeper::Run() {
     if (destroying_ && (phase_ == Phase::kGone || phase_ == Phase::kNew)) break;
   }
   files_.Remove();
-  return 0;
+  // At once, without destructors: who waits for our end of a connection to close finds nothing of us after that.
+  _exit(0);
 }
 
 }  // namespace berth::launcher
