@@ -30,9 +30,11 @@ class LastInput {
   LastInput() {
     const char* directory = std::getenv("TEST_UNDECLARED_OUTPUTS_DIR");
     if (directory == nullptr) return;
-    const std::string path = std::string(directory) + "/last_input";
-    fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    path_ = std::string(directory) + "/last_input";
+    fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   }
+  // Not reached with an input that ends the process. Bazel packs outputs with zip, where there is one.
+  ~LastInput() { unlink(path_.c_str()); }
 
   void Keep(const std::string& input) {
     if (fd_ < 0) return;
@@ -42,6 +44,7 @@ class LastInput {
   }
 
  private:
+  std::string path_;
   int fd_ = -1;
 };
 
