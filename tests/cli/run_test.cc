@@ -1,0 +1,211 @@
+// berth run and berth exec: streams byte for byte, codes, signals, limits, terminals.
+
+#include <signal.h>
+#include <termios.h>
+
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/cli/cli_test.h"
+
+namespace berth {
+namespace {
+
+using ::testing::HasSubstr;
+
+using RunCommand = CliTest;
+using RunNamed = CliTest;
+using RunInTerminal = CliTest;
+using ExecCommand = CliTest;
+
+// Every byte value, many times over.
+std::string AllBytes(size_t size) {
+  std::string bytes(size, '\0');
+  for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(i * 7 + i / 256);
+  return bytes;
+}
+
+TEST_F(RunCommand, PassesOutputErrorAndCodeThrough) {
+  const Result result = Run({"run", "--", "sh", "-c", "echo out; echo err >&2; exit 3"});
+  EXPECT_EQ(result.code, 3);
+  EXPECT_EQ(result.out, "out\n");
+  EXPECT_EQ(result.err, "err\n");
+}
+
+TEST_F(RunCommand, Carries200KilobytesOfAnyBytesThroughStdin) {
+  const std::string bytes = AllBytes(200 << 10);
+  const Result result = Run({"run", "--", "cat"}, bytes);
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.out.size(), bytes.size());
+  EXPECT_TRUE(result.out == bytes);
+}
+
+TEST_F(RunCommand, HandsArgumentsOnAsTheyAre) {
+  const Result result = Run({"run", "--", "printf", "%s|", "", " a b ", "[x,y]", "--json", "--", "-h", "$HOME"});
+  EXPECT_EQ(result.out, "| a b |[x,y]|--json|--|-h|$HOME|");
+}
+
+TEST_F(RunCommand, NeedsNoSeparatorBeforeACommand) {
+  EXPECT_EQ(Run({"run", "echo", "-n", "--tty", "[a]"}).out, "--tty [a]");
+}
+
+TEST_F(RunCommand, TellsADeathBySignalAs128AndItsNumber) {
+  EXPECT_EQ(Run({"run", "--", "sh", "-c", "kill -9 $$"}).code, 137);
+  EXPECT_EQ(Run({"run", "--", "sh", "-c", "kill -TERM $$"}).code, 143);
+}
+
+TEST_F(RunCommand, SaysWhyACommandCannotBeRun) {
+  const Result missing = Run({"run", "--", "no-such-program"});
+  EXPECT_EQ(missing.code, 127);
+  EXPECT_THAT(missing.err, HasSubstr("berth: run: execute 'no-such-program'"));
+  EXPECT_EQ(Run({"run", "--", "/etc/passwd"}).code, 126);
+  EXPECT_EQ(Run({"run", "--cwd", "/no/such/place", "--", "true"}).code, 125);
+  EXPECT_EQ(Run({"run"}).code, 2);
+  EXPECT_EQ(Run({"run", "--wall", "soon", "--", "true"}).code, 2);
+  EXPECT_EQ(Run({"run", "-e", "1X=2", "--", "true"}).code, 2);
+}
+
+TEST_F(RunCommand, GivesTheEnvironmentThatIsAskedFor) {
+  env_.push_back("SECRET=s e c");
+  EXPECT_EQ(Run({"run", "--", "sh", "-c", "echo ${SECRET-none}"}).out, "none\n");
+  EXPECT_EQ(Run({"run", "-e", "SECRET", "-e", "A=b=c", "-e", "NOT_HERE", "--", "sh", "-c",
+                 "echo $SECRET,$A,${NOT_HERE-none}"}).out,
+            "s e c,b=c,none\n");
+  EXPECT_EQ(Run({"run", "--env", "inherit", "--", "sh", "-c", "echo $SECRET"}).out, "s e c\n");
+  EXPECT_EQ(Run({"run", "--env", "clean", "--", "/usr/bin/env"}).out, "");
+}
+
+TEST_F(RunCommand, RunsAShellLineInADirectory) {
+  EXPECT_EQ(Run({"run", "--cwd", "/", "--shell", "pwd | tr / x"}).out, "x\n");
+}
+
+TEST_F(RunCommand, ForwardsInterruptsAndWaitsForTheCommandsOwnAnswer) {
+  Berth berth = Start({"run", "--", "sh", "-c", "trap 'echo caught; exit 7' INT; echo ready; while :; do sleep 1; done"});
+  berth.Expect("ready\n");
+  berth.Signal(SIGINT);
+  berth.Expect("caught\n");
+  EXPECT_EQ(berth.Wait(), 7);
+}
+
+TEST_F(RunCommand, KillsOnTheSecondInterrupt) {
+  Berth berth = Start({"run", "--", "sh", "-c", "trap 'echo no' INT; echo ready; while :; do sleep 1; done"});
+  berth.Expect("ready\n");
+  berth.Signal(SIGINT);
+  berth.Expect("no\n");
+  berth.Signal(SIGINT);
+  EXPECT_EQ(berth.Wait(), 137);
+}
+
+TEST_F(RunCommand, KillsWhatIgnoresTermAfterTheGrace) {
+  Berth berth = Start({"run", "--grace", "200ms", "--", "sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1; done"});
+  berth.Expect("ready\n");
+  berth.Signal(SIGTERM);
+  EXPECT_EQ(berth.Wait(), 137);
+}
+
+TEST_F(RunCommand, DiesWithItsCommandWhenItIsKilled) {
+  Berth berth = Start({"run", "--", "sh", "-c", "setsid sleep 1000 & echo ready; wait"});
+  berth.Expect("ready\n");
+  berth.Signal(SIGKILL);
+  EXPECT_EQ(berth.Wait(), 137);
+  // The pipe ends when the last of them is gone; that nothing is left is checked at the end of every test.
+  berth.Rest();
+}
+
+TEST_F(RunCommand, EndsAtItsLimitsWith124) {
+  const Result wall = Run({"run", "--wall", "300ms", "--", "sh", "-c", "echo begun; while :; do sleep 0.1; echo x; done"});
+  EXPECT_EQ(wall.code, 124);
+  EXPECT_THAT(wall.out, HasSubstr("begun\nx\n"));
+  EXPECT_THAT(wall.err, HasSubstr("wall limit"));
+  const Result quiet = Run({"run", "--inactivity", "300ms", "--", "sh", "-c", "echo begun; sleep 1000"});
+  EXPECT_EQ(quiet.code, 124);
+  EXPECT_EQ(quiet.out, "begun\n");
+  EXPECT_THAT(quiet.err, HasSubstr("inactivity limit"));
+}
+
+TEST_F(RunNamed, IsASessionWhileItRunsAndGoneAfter) {
+  Berth berth = Start({"run", "--name", "build", "--", "sh", "-c", "echo ready; read line; echo got $line; exit 4"});
+  berth.Expect("ready\n");
+  EXPECT_THAT(Run({"ls"}).out, HasSubstr("build"));
+  EXPECT_EQ(Run({"exec", "build", "--", "sh", "-c", "echo $BERTH_SESSION"}).out, "build\n");
+  berth.Type("hello\n");
+  berth.Expect("got hello\n");
+  EXPECT_EQ(berth.Wait(), 4);
+  EXPECT_EQ(Run({"ls"}).out, "");
+}
+
+TEST_F(RunNamed, CarriesBothStreamsAndAllInput) {
+  const std::string bytes = AllBytes(3 << 20);
+  const Result result = Run({"run", "--name", "copy", "--", "sh", "-c", "echo err >&2; cat"}, bytes);
+  EXPECT_EQ(result.code, 0);
+  EXPECT_TRUE(result.out == bytes) << result.out.size();
+  EXPECT_EQ(result.err, "err\n");
+}
+
+TEST_F(RunNamed, EndsWithAnInterrupt) {
+  Berth berth = Start({"run", "--name", "it", "--", "sh", "-c", "echo ready; exec sleep 1000"});
+  berth.Expect("ready\n");
+  berth.Signal(SIGINT);
+  EXPECT_EQ(berth.Wait(), 130);
+}
+
+TEST_F(RunInTerminal, HasOneOfItsOwnThatFollowsTheSize) {
+  Berth berth = StartInTerminal({"run", "--", "sh", "-c", "tty; stty size; read x; stty size; exit 5"}, 24, 80);
+  berth.Expect("/dev/pts/");
+  berth.Expect("24 80\r\n");
+  berth.Resize(50, 200);
+  berth.Type("\r");
+  berth.Expect("50 200\r\n");
+  EXPECT_EQ(berth.Wait(), 5);
+}
+
+TEST_F(RunInTerminal, CtrlCEndsTheCommandAndLeavesNothing) {
+  Berth typed = StartInTerminal({"run", "--", "sh", "-c", "echo ready; sleep 1000"});
+  typed.Expect("ready");
+  typed.Type("\x03");
+  EXPECT_EQ(typed.Wait(), 130);
+  Berth sent = StartInTerminal({"run", "--", "sh", "-c", "echo ready; exec sleep 1000"});
+  sent.Expect("ready");
+  sent.Signal(SIGINT);
+  EXPECT_EQ(sent.Wait(), 130);
+}
+
+TEST_F(RunInTerminal, RestoresTheModesOfTheOuterOne) {
+  Berth berth = StartInTerminal({"run", "--", "sh", "-c", "echo ready; read x; echo bye"});
+  berth.Expect("ready");
+  termios during, after;
+  ASSERT_EQ(tcgetattr(berth.in.get(), &during), 0);
+  EXPECT_EQ(during.c_lflag & (ICANON | ECHO), 0u);
+  berth.Type("\r");
+  berth.Expect("bye");
+  // Kept open here: the modes can be read once berth is gone.
+  EXPECT_EQ(berth.Wait(), 0);
+  ASSERT_EQ(tcgetattr(berth.in.get(), &after), 0);
+  EXPECT_NE(after.c_lflag & ICANON, 0u);
+  EXPECT_NE(after.c_lflag & ECHO, 0u);
+}
+
+TEST_F(RunInTerminal, CanBeAskedForWithoutOne) {
+  EXPECT_EQ(Run({"run", "--tty", "always", "--", "sh", "-c", "test -t 0 && test -t 2 && cat"}, "line\n").out,
+            "line\r\nline\r\n");
+  Berth berth = StartInTerminal({"run", "--tty", "never", "--", "sh", "-c", "test -t 0 || echo none; cat"});
+  berth.Expect("none");
+  berth.Type("text\n\x04");
+  berth.Expect("text\r\ntext\r\n");
+  EXPECT_EQ(berth.Wait(), 0);
+}
+
+TEST_F(ExecCommand, RunsBesideTheMainProcessWithItsEnvironment) {
+  ASSERT_EQ(Run({"start", "web", "-e", "COLOUR=blue", "--", "sleep", "1000"}).code, 0);
+  const Result result = Run({"exec", "web", "--", "sh", "-c", "cat; echo $COLOUR >&2; exit 9"}, "input");
+  EXPECT_EQ(result.code, 9);
+  EXPECT_EQ(result.out, "input");
+  EXPECT_EQ(result.err, "blue\n");
+  EXPECT_EQ(Run({"exec", "web", "--", "no-such-program"}).code, 127);
+  EXPECT_EQ(Run({"exec", "wbe", "--", "true"}).code, 125);
+}
+
+}  // namespace
+}  // namespace berth

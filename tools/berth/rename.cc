@@ -1,0 +1,47 @@
+// berth rename: another name for a session. Its handle stays.
+
+#include <memory>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/status_macros.h"
+#include "absl/status/statusor.h"
+#include "runtime/session.h"
+#include "tools/berth/cli.h"
+#include "tools/berth/commands.h"
+#include "tools/berth/context.h"
+#include "tools/berth/exit_code.h"
+#include "tools/berth/json.h"
+
+namespace berth::cli {
+namespace {
+
+struct RenameOptions {
+  std::string from, to;
+};
+
+absl::StatusOr<int> Rename(const RenameOptions& options, Context& context) {
+  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, context.OpenSession(options.from));
+  ABSL_RETURN_IF_ERROR(session->Rename(options.to));
+  if (context.json) {
+    ABSL_RETURN_IF_ERROR(PrintJson({{"name", options.to}, {"handle", session->handle()}}));
+  }
+  return kOk;
+}
+
+}  // namespace
+
+void AddRename(Cli* cli) {
+  cli->Add({.name = "rename",
+            .summary = "Give a session another name",
+            .examples = {"berth rename fix-42 fix-42-old", "berth rename native:0123abcd web"},
+            .json = true},
+           [](CLI::App* app) -> Cli::Action {
+             auto options = std::make_shared<RenameOptions>();
+             app->add_option("OLD", options->from, "Session")->required();
+             app->add_option("NEW", options->to, "Its new name")->required();
+             return [options](Context& context) { return Rename(*options, context); };
+           });
+}
+
+}  // namespace berth::cli

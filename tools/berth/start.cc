@@ -1,0 +1,96 @@
+// berth start: a durable session.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/status.h"
+#include "absl/status/status_macros.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "runtime/runtime.h"
+#include "runtime/session.h"
+#include "runtime/spec.h"
+#include "tools/berth/cli.h"
+#include "tools/berth/commands.h"
+#include "tools/berth/context.h"
+#include "tools/berth/exit_code.h"
+#include "tools/berth/json.h"
+#include "tools/berth/options.h"
+#include "tools/berth/output.h"
+#include "tools/berth/signal_fd.h"
+
+namespace berth::cli {
+namespace {
+
+struct StartOptions {
+  ProgramOptions program;
+  SessionSpec spec;
+  bool pipes = false;
+  std::string log;
+};
+
+absl::StatusOr<SessionSpec> ToSpec(const StartOptions& options, const Context& context) {
+  SessionSpec spec = options.spec;
+  spec.pty = !options.pipes;
+  ABSL_RETURN_IF_ERROR(options.program.FillIn(context.words, &spec));
+  if (!options.log.empty()) {
+    ABSL_ASSIGN_OR_RETURN(spec.log_path, AbsolutePath(options.log));
+  }
+  return spec;
+}
+
+absl::StatusOr<int> Start(const StartOptions& options, Context& context) {
+  ABSL_ASSIGN_OR_RETURN(const SessionSpec spec, ToSpec(options, context));
+  // A Ctrl-C while it is made must leave nothing half made.
+  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<SignalFd> signals, SignalFd::Create());
+  ABSL_ASSIGN_OR_RETURN(Runtime * runtime, context.GetRuntime());
+  absl::StatusOr<std::unique_ptr<Session>> session = runtime->CreateSession(spec);
+  if (absl::IsAlreadyExists(session.status())) {
+    return WithHint(session.status(), absl::StrCat("'berth rm ", spec.name, "' removes it, 'berth attach ", spec.name,
+                                                   "' shows it"));
+  }
+  if (!session.ok()) return StartFailure(session.status());
+  if (const std::optional<int> signal = signals->Next(); signal.has_value()) {
+    ABSL_RETURN_IF_ERROR((*session)->Destroy(spec.grace));
+    return 128 + *signal;
+  }
+  if (!context.json) {
+    ABSL_RETURN_IF_ERROR(Print(absl::StrCat((*session)->handle(), "\n")));
+    return kOk;
+  }
+  ABSL_ASSIGN_OR_RETURN(const SessionInfo info, (*session)->Info());
+  ABSL_RETURN_IF_ERROR(PrintJson(ToJson(info)));
+  return kOk;
+}
+
+}  // namespace
+
+void AddStart(Cli* cli) {
+  cli->Add({.name = "start",
+            .summary = "Start a session that outlives this terminal; prints its handle",
+            .arguments = "NAME [OPTIONS] [--] COMMAND [ARGUMENT…]",
+            .examples = {"berth start fix-42 -- claude", "berth start web --log web.log -e PORT=8080 -- ./server",
+                         "berth start job --pipes --wall 1h --shell 'make 2>&1'"},
+            .words = Words::kCommand,
+            .json = true},
+           [](CLI::App* app) -> Cli::Action {
+             auto options = std::make_shared<StartOptions>();
+             SessionSpec& spec = options->spec;
+             app->add_option("NAME", spec.name, "Letters, digits, - and _; at most 64")->required();
+             options->program.AddTo(app);
+             options->program.AddEnvironmentTo(app);
+             app->add_flag("--pipes", options->pipes, "Three pipes instead of a terminal");
+             AddSize(app, "--size", &spec.size, "Size of the terminal (default: 24x80)");
+             app->add_option("--log", options->log, "Write all output to this file too")->type_name("FILE");
+             AddDuration(app, "--wall", &spec.wall_limit, "End it after this time");
+             AddDuration(app, "--inactivity", &spec.inactivity_limit, "End it after this time without output");
+             AddDuration(app, "--grace", &spec.grace, "Time between TERM and KILL (default: 5s)");
+             return [options](Context& context) { return Start(*options, context); };
+           });
+}
+
+}  // namespace berth::cli
