@@ -1,4 +1,5 @@
-// Scenario 4: hostile keys are refused, values arrive byte by byte and are seen nowhere else, clean is clean.
+// Scenario 4: hostile keys are refused, values arrive byte by byte and are seen nowhere else, clean
+// is clean.
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -37,15 +38,19 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-const char* const kHostileKeys[] = {"A;B",  "`id`", "$(id)", "A\nB", "A|B", "A&&B", "A>B", "1A", "A B",
-                                    "A-B",  "A.B",  "",      "=",    "A=B", "A\"B", "A'B", "\xc3\xa4"};
+const char* const kHostileKeys[] = {"A;B", "`id`", "$(id)", "A\nB", "A|B",     "A&&B",
+                                    "A>B", "1A",   "A B",   "A-B",  "A.B",     "",
+                                    "=",   "A=B",  "A\"B",  "A'B",  "\xc3\xa4"};
 
 class Environment : public RuntimeTest {
  protected:
   // The environment of a session's program, as the kernel has it.
   std::vector<std::string> Entries(const std::string& name, const Env& env) {
-    auto session = runtime_->CreateSession(
-        {.name = name, .command = Command::Argv({"/bin/cat", "/proc/self/environ"}), .env = env, .pty = false});
+    auto session =
+        runtime_->CreateSession({.name = name,
+                                 .command = Command::Argv({"/bin/cat", "/proc/self/environ"}),
+                                 .env = env,
+                                 .pty = false});
     EXPECT_THAT(session, IsOk());
     if (!session.ok()) return {};
     auto output = (*session)->OpenOutput({});
@@ -53,7 +58,8 @@ class Environment : public RuntimeTest {
     return absl::StrSplit(ReadAll(output->fd.get()), '\0', absl::SkipEmpty());
   }
   std::vector<std::string> SpawnedEntries(const Env& env) {
-    auto process = runtime_->Spawn({.command = Command::Argv({"/bin/cat", "/proc/self/environ"}), .env = env});
+    auto process =
+        runtime_->Spawn({.command = Command::Argv({"/bin/cat", "/proc/self/environ"}), .env = env});
     EXPECT_THAT(process, IsOk());
     if (!process.ok()) return {};
     const std::string entries = ReadAll((*process)->TakeStdout()->get());
@@ -84,8 +90,12 @@ TEST_F(Environment, HostileKeysAreRefusedByName) {
   for (const std::string key : kHostileKeys) {
     Env env = Env::Basic();
     env.Set(key, "value");
-    const auto refused = StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("environment variable"));
-    EXPECT_THAT(runtime_->CreateSession({.name = "x", .command = Command::Argv({"true"}), .env = env}), refused) << key;
+    const auto refused =
+        StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("environment variable"));
+    EXPECT_THAT(
+        runtime_->CreateSession({.name = "x", .command = Command::Argv({"true"}), .env = env}),
+        refused)
+        << key;
     EXPECT_THAT(runtime_->Spawn({.command = Command::Argv({"true"}), .env = env}), refused) << key;
     EXPECT_THAT((*session)->Exec({.command = Command::Argv({"true"}), .env = env}), refused) << key;
     EXPECT_THAT((*session)->SetEnvironment(key, "value"), refused) << key;
@@ -93,15 +103,18 @@ TEST_F(Environment, HostileKeysAreRefusedByName) {
   }
   Env nul = Env::Basic();
   nul.Set("KEY", std::string("a\0b", 3));
-  EXPECT_THAT(runtime_->CreateSession({.name = "x", .command = Command::Argv({"true"}), .env = nul}),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("NUL")));
-  EXPECT_THAT((*session)->SetEnvironment("KEY", std::string("a\0b", 3)), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(
+      runtime_->CreateSession({.name = "x", .command = Command::Argv({"true"}), .env = nul}),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("NUL")));
+  EXPECT_THAT((*session)->SetEnvironment("KEY", std::string("a\0b", 3)),
+              StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_EQ(runtime_->List()->size(), 1u);
 }
 
 TEST_F(Environment, ValuesArriveByteByByte) {
-  const std::vector<std::string> values = {"\"double\" 'single' `back`", "$(id) ${HOME} $HOME \\$", "two\nlines\n\ttab\r",
-                                           "", "=a=b", "\xff\x80 not UTF-8", Pattern(100 << 10, 3), "; rm -rf / #"};
+  const std::vector<std::string> values = {
+      "\"double\" 'single' `back`", "$(id) ${HOME} $HOME \\$", "two\nlines\n\ttab\r", "", "=a=b",
+      "\xff\x80 not UTF-8",         Pattern(100 << 10, 3),     "; rm -rf / #"};
   Env env = Env::Clean();
   std::vector<std::string> expected;
   for (size_t i = 0; i < values.size(); ++i) {
@@ -116,10 +129,13 @@ TEST_F(Environment, ValuesArriveByteByByte) {
 }
 
 TEST_F(Environment, ValuesAreSeenInNoArgumentRecordOrLog) {
-  const std::string secret = absl::StrCat("s3cret-", getpid(), "-", Pattern(24, static_cast<unsigned>(getpid())));
+  const std::string secret =
+      absl::StrCat("s3cret-", getpid(), "-", Pattern(24, static_cast<unsigned>(getpid())));
   Env env = Env::Basic();
   env.Set("SECRET", secret);
-  auto session = runtime_->CreateSession({.name = "holder", .command = Command::Shell("echo up; cat; :"), .env = env,
+  auto session = runtime_->CreateSession({.name = "holder",
+                                          .command = Command::Shell("echo up; cat; :"),
+                                          .env = env,
                                           .log_path = work_ + "/log"});
   ASSERT_THAT(session, IsOk());
   auto output = (*session)->OpenOutput({});
@@ -128,7 +144,8 @@ TEST_F(Environment, ValuesAreSeenInNoArgumentRecordOrLog) {
   ASSERT_THAT((*session)->SetEnvironment("LATER", secret), IsOk());
   auto inside = (*session)->Exec({.command = Command::Argv({"cat"}), .stdin_ = Stdio::Pipe()});
   ASSERT_THAT(inside, IsOk());
-  auto spawned = runtime_->Spawn({.command = Command::Argv({"cat"}), .env = env, .stdin_ = Stdio::Pipe()});
+  auto spawned =
+      runtime_->Spawn({.command = Command::Argv({"cat"}), .env = env, .stdin_ = Stdio::Pipe()});
   ASSERT_THAT(spawned, IsOk());
   // They do have it.
   for (const pid_t pid : {(*session)->Info()->pid, (*inside)->pid(), (*spawned)->pid()}) {
@@ -136,15 +153,18 @@ TEST_F(Environment, ValuesAreSeenInNoArgumentRecordOrLog) {
   }
   EXPECT_THAT(Sightings(secret), IsEmpty());
   // The same look finds a secret that is an argument.
-  auto careless = runtime_->Spawn({.command = Command::Argv({"cat", "-", secret}), .stdin_ = Stdio::Pipe()});
+  auto careless =
+      runtime_->Spawn({.command = Command::Argv({"cat", "-", secret}), .stdin_ = Stdio::Pipe()});
   ASSERT_THAT(careless, IsOk());
-  EXPECT_THAT(Sightings(secret), ElementsAre(absl::StrCat("/proc/", (*careless)->pid(), "/cmdline")));
+  EXPECT_THAT(Sightings(secret),
+              ElementsAre(absl::StrCat("/proc/", (*careless)->pid(), "/cmdline")));
 }
 
 TEST_F(Environment, CleanShowsNothingOfTheHost) {
   ASSERT_EQ(setenv("BERTH_TEST_HOST_ONLY", "host", 1), 0);
   EXPECT_THAT(SpawnedEntries(Env::Clean()), IsEmpty());
-  EXPECT_THAT(Entries("clean", Env::Clean()), ElementsAre("BERTH_SESSION=clean", StartsWith("BERTH_TOKEN=")));
+  EXPECT_THAT(Entries("clean", Env::Clean()),
+              ElementsAre("BERTH_SESSION=clean", StartsWith("BERTH_TOKEN=")));
   EXPECT_THAT(Entries("basic", Env::Basic()), Not(Contains("BERTH_TEST_HOST_ONLY=host")));
   EXPECT_THAT(SpawnedEntries(Env::InheritListed({"BERTH_TEST_HOST_ONLY", "NOT_THERE"})),
               ElementsAre("BERTH_TEST_HOST_ONLY=host"));
@@ -161,21 +181,24 @@ TEST_F(Environment, AppendAddsBehindTheSeparator) {
 TEST_F(Environment, OfASessionIsThatOfItsExecs) {
   Env env = Env::Clean();
   env.Set("PATH", "/usr/bin:/bin").Set("KEEP", "kept").Set("CHANGE", "old").Set("OVER", "session");
-  auto session = runtime_->CreateSession({.name = "place", .command = Command::Argv({"cat"}), .env = env});
+  auto session =
+      runtime_->CreateSession({.name = "place", .command = Command::Argv({"cat"}), .env = env});
   ASSERT_THAT(session, IsOk());
   ASSERT_THAT((*session)->SetEnvironment("CHANGE", "new\nline"), IsOk());
   ASSERT_THAT((*session)->SetEnvironment("CHANGE_NOT", "apart"), IsOk());
   Env own = Env::Basic();
   own.Set("OVER", "exec");
-  auto process = (*session)->Exec({.command = Command::Argv({"cat", "/proc/self/environ"}), .env = own});
+  auto process =
+      (*session)->Exec({.command = Command::Argv({"cat", "/proc/self/environ"}), .env = own});
   ASSERT_THAT(process, IsOk());
   const std::vector<std::string> entries =
       absl::StrSplit(ReadAll((*process)->TakeStdout()->get()), '\0', absl::SkipEmpty());
-  EXPECT_THAT(entries, testing::UnorderedElementsAre("PATH=/usr/bin:/bin", "KEEP=kept", "CHANGE=new\nline", "OVER=exec",
-                                                     "CHANGE_NOT=apart", "BERTH_SESSION=place",
-                                                     StartsWith("BERTH_TOKEN=")));
+  EXPECT_THAT(entries, testing::UnorderedElementsAre(
+                           "PATH=/usr/bin:/bin", "KEEP=kept", "CHANGE=new\nline", "OVER=exec",
+                           "CHANGE_NOT=apart", "BERTH_SESSION=place", StartsWith("BERTH_TOKEN=")));
   // Of the running program nothing has changed.
-  EXPECT_THAT(FileBytes(absl::StrCat("/proc/", (*session)->Info()->pid, "/environ")), HasSubstr("CHANGE=old"));
+  EXPECT_THAT(FileBytes(absl::StrCat("/proc/", (*session)->Info()->pid, "/environ")),
+              HasSubstr("CHANGE=old"));
 }
 
 }  // namespace

@@ -34,7 +34,8 @@ class Exec : public RuntimeTest {
  protected:
   void SetUp() override {
     RuntimeTest::SetUp();
-    auto session = runtime_->CreateSession({.name = "place", .command = Command::Argv({"cat"}), .cwd = work_});
+    auto session =
+        runtime_->CreateSession({.name = "place", .command = Command::Argv({"cat"}), .cwd = work_});
     ASSERT_THAT(session, IsOk());
     session_ = *std::move(session);
   }
@@ -57,7 +58,8 @@ TEST_F(Exec, HasStreamsAndACodeOfItsOwn) {
   EXPECT_EQ(ReadAll(err->get()), "err\n");
   auto end = (*process)->Wait(Soon());
   ASSERT_THAT(end, IsOk());
-  EXPECT_EQ(*end, (ExitStatus{.code = 12, .signal = 0, .reason = EndReason::kExited})) << Describe(*end);
+  EXPECT_EQ(*end, (ExitStatus{.code = 12, .signal = 0, .reason = EndReason::kExited}))
+      << Describe(*end);
   EXPECT_EQ(*(*process)->Wait(absl::InfiniteFuture()), *end);
   // The session has nothing of it.
   EXPECT_EQ(session_->CheckLiveness().liveness, Liveness::kAlive);
@@ -66,7 +68,8 @@ TEST_F(Exec, HasStreamsAndACodeOfItsOwn) {
 
 TEST_F(Exec, LosesNothingOfManyShortOnes) {
   for (int i = 0; i < 100; ++i) {
-    auto process = session_->Exec({.command = Command::Shell(absl::StrCat("echo this is ", i, "; exit ", i))});
+    auto process =
+        session_->Exec({.command = Command::Shell(absl::StrCat("echo this is ", i, "; exit ", i))});
     ASSERT_THAT(process, IsOk());
     EXPECT_EQ((*process)->Wait(Soon())->code, i);
     EXPECT_EQ(ReadAll((*process)->TakeStdout()->get()), absl::StrCat("this is ", i, "\n"));
@@ -74,7 +77,9 @@ TEST_F(Exec, LosesNothingOfManyShortOnes) {
 }
 
 TEST_F(Exec, IsStoppedWithAllItsProcessesAndAlone) {
-  auto process = session_->Exec({.command = Command::Shell("trap '' TERM; setsid sleep 1000 & echo up; while :; do wait; done")});
+  auto process =
+      session_->Exec({.command = Command::Shell(
+                          "trap '' TERM; setsid sleep 1000 & echo up; while :; do wait; done")});
   auto other = session_->Exec({.command = Command::Argv({"cat"}), .stdin_ = Stdio::Pipe()});
   ASSERT_THAT(process, IsOk());
   ASSERT_THAT(other, IsOk());
@@ -83,7 +88,8 @@ TEST_F(Exec, IsStoppedWithAllItsProcessesAndAlone) {
   ReadUntil(out->get(), "up");
   auto end = (*process)->Stop(absl::Milliseconds(100));
   ASSERT_THAT(end, IsOk());
-  EXPECT_EQ(*end, (ExitStatus{.code = 0, .signal = SIGKILL, .reason = EndReason::kStopped})) << Describe(*end);
+  EXPECT_EQ(*end, (ExitStatus{.code = 0, .signal = SIGKILL, .reason = EndReason::kStopped}))
+      << Describe(*end);
   ReadAll(out->get());  // ends, so nobody holds it any more
   EXPECT_THAT((*other)->Wait(absl::Now()), StatusIs(absl::StatusCode::kDeadlineExceeded));
   EXPECT_EQ(session_->CheckLiveness().liveness, Liveness::kAlive);
@@ -97,11 +103,13 @@ TEST_F(Exec, EndsWithItsSession) {
   auto end = (*process)->Wait(Soon());
   ASSERT_THAT(end, IsOk());
   EXPECT_NE(end->signal, 0) << Describe(*end);
-  EXPECT_THAT(session_->Exec({.command = Command::Argv({"true"})}), StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(session_->Exec({.command = Command::Argv({"true"})}),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
 TEST_F(Exec, HasATerminalIfAsked) {
-  auto process = session_->Exec({.command = Command::Shell("tty -s && stty size"), .pty = true,
+  auto process = session_->Exec({.command = Command::Shell("tty -s && stty size"),
+                                 .pty = true,
                                  .size = {.rows = 33, .cols = 44}});
   ASSERT_THAT(process, IsOk());
   EXPECT_TRUE((*process)->is_pty());
@@ -117,11 +125,13 @@ TEST_F(Exec, SaysWhatCouldNotBeStarted) {
   EXPECT_THAT(session_->Exec({.command = Command::Argv({"/etc/passwd"})}),
               StatusIs(absl::StatusCode::kPermissionDenied, HasSubstr("/etc/passwd")));
   EXPECT_THAT(session_->Exec({.command = Command::Argv({"true"}), .cwd = work_ + "/not-there"}),
-              StatusIs(absl::StatusCode::kNotFound, HasSubstr("working directory '" + work_ + "/not-there'")));
+              StatusIs(absl::StatusCode::kNotFound,
+                       HasSubstr("working directory '" + work_ + "/not-there'")));
   EXPECT_THAT(session_->Exec({.command = Command::Argv({"true", std::string(200 << 10, 'x')})}),
               StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("too large")));
   EXPECT_THAT(session_->Exec({.command = {}}), StatusIs(absl::StatusCode::kInvalidArgument));
-  EXPECT_THAT(session_->Exec({.command = Command::Argv({"true"}), .stdout_ = Stdio::Fd(9999)}), Not(IsOk()));
+  EXPECT_THAT(session_->Exec({.command = Command::Argv({"true"}), .stdout_ = Stdio::Fd(9999)}),
+              Not(IsOk()));
   // And goes on.
   auto process = session_->Exec({.command = Command::Argv({"true"})});
   ASSERT_THAT(process, IsOk());

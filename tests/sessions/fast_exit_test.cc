@@ -1,4 +1,5 @@
-// Scenario 14: programs that end at once lose no output. Scenario 18: a daemon that holds stdout holds nobody up.
+// Scenario 14: programs that end at once lose no output. Scenario 18: a daemon that holds stdout
+// holds nobody up.
 
 #include <memory>
 #include <string>
@@ -38,7 +39,8 @@ TEST_F(FastExit, OfAThousandProcessesLosesNothing) {
     if (i % 2 == 0) text = ReadAll(out->get());
     auto end = (*process)->Wait(Soon());
     ASSERT_THAT(end, IsOk());
-    EXPECT_EQ(*end, (ExitStatus{.code = i % 251, .signal = 0, .reason = EndReason::kExited})) << Describe(*end);
+    EXPECT_EQ(*end, (ExitStatus{.code = i % 251, .signal = 0, .reason = EndReason::kExited}))
+        << Describe(*end);
     if (i % 2 != 0) text = ReadAll(out->get());
     EXPECT_EQ(text, absl::StrCat("this is ", i, "\n"));
   }
@@ -47,11 +49,13 @@ TEST_F(FastExit, OfAThousandProcessesLosesNothing) {
 TEST_F(FastExit, OfSessionsLosesNothing) {
   for (int i = 0; i < 200; ++i) {
     const bool pty = i % 2 == 0;
-    auto session = runtime_->CreateSession({.name = absl::StrCat("s", i), .command = Echo(i), .pty = pty});
+    auto session =
+        runtime_->CreateSession({.name = absl::StrCat("s", i), .command = Echo(i), .pty = pty});
     ASSERT_THAT(session, IsOk());
     auto end = (*session)->Wait(Soon());
     ASSERT_THAT(end, IsOk());
-    EXPECT_EQ(*end, (ExitStatus{.code = i % 251, .signal = 0, .reason = EndReason::kExited})) << Describe(*end);
+    EXPECT_EQ(*end, (ExitStatus{.code = i % 251, .signal = 0, .reason = EndReason::kExited}))
+        << Describe(*end);
     auto output = (*session)->OpenOutput({});
     ASSERT_THAT(output, IsOk());
     EXPECT_EQ(ReadAll(output->fd.get()), absl::StrCat("this is ", i, pty ? "\r\n" : "\n"));
@@ -61,24 +65,29 @@ TEST_F(FastExit, OfSessionsLosesNothing) {
 }
 
 class HeldStdout : public RuntimeTest, public testing::WithParamInterface<const char*> {};
-INSTANTIATE_TEST_SUITE_P(By, HeldStdout, testing::Values("sleep 1000", "sh -c 'trap \"\" HUP TERM; sleep 1000'", "yes"),
-                         [](const auto& param) {
-                           return std::string(param.index == 0 ? "ASleeper" : param.index == 1 ? "ADeafOne" : "AWriter");
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    By, HeldStdout, testing::Values("sleep 1000", "sh -c 'trap \"\" HUP TERM; sleep 1000'", "yes"),
+    [](const auto& param) {
+      return std::string(param.index == 0 ? "ASleeper" : param.index == 1 ? "ADeafOne" : "AWriter");
+    });
 
-std::string Leader(const char* daemon) { return absl::StrCat("echo begin; setsid ", daemon, " & exit 7"); }
+std::string Leader(const char* daemon) {
+  return absl::StrCat("echo begin; setsid ", daemon, " & exit 7");
+}
 
 TEST_P(HeldStdout, OfASessionHoldsUpNeitherWaitNorTheEnd) {
   for (const bool pty : {false, true}) {
     const absl::Time start = absl::Now();
-    auto session = runtime_->CreateSession(
-        {.name = pty ? "terminal" : "pipes", .command = Command::Shell(Leader(GetParam())), .pty = pty});
+    auto session = runtime_->CreateSession({.name = pty ? "terminal" : "pipes",
+                                            .command = Command::Shell(Leader(GetParam())),
+                                            .pty = pty});
     ASSERT_THAT(session, IsOk());
     auto output = (*session)->OpenOutput({.buffer_bytes = 0});
     ASSERT_THAT(output, IsOk());
     auto end = (*session)->Wait(absl::Now() + absl::Seconds(10));
     ASSERT_THAT(end, IsOk());
-    EXPECT_EQ(*end, (ExitStatus{.code = 7, .signal = 0, .reason = EndReason::kExited})) << Describe(*end);
+    EXPECT_EQ(*end, (ExitStatus{.code = 7, .signal = 0, .reason = EndReason::kExited}))
+        << Describe(*end);
     ReadAll(output->fd.get());
     EXPECT_LT(absl::Now() - start, absl::Seconds(5));
   }
@@ -90,7 +99,8 @@ TEST_P(HeldStdout, OfAProcessHoldsUpNeitherWaitNorTheEnd) {
   ASSERT_THAT(process, IsOk());
   auto end = (*process)->Wait(absl::Now() + absl::Seconds(10));
   ASSERT_THAT(end, IsOk());
-  EXPECT_EQ(*end, (ExitStatus{.code = 7, .signal = 0, .reason = EndReason::kExited})) << Describe(*end);
+  EXPECT_EQ(*end, (ExitStatus{.code = 7, .signal = 0, .reason = EndReason::kExited}))
+      << Describe(*end);
   EXPECT_THAT(ReadAll((*process)->TakeStdout()->get()), StartsWith("begin\n"));
   EXPECT_LT(absl::Now() - start, absl::Seconds(5));
 }

@@ -1,4 +1,5 @@
-// The log: all output to a file while it runs, rotated at its cap, followed across that; disks that are full.
+// The log: all output to a file while it runs, rotated at its cap, followed across that; disks that
+// are full.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,12 +49,15 @@ class Log : public RuntimeTest {
   std::string log_;
 };
 
-// Reads a log as `tail -F` does: holds the file, reads it to its end, opens the path again once another is there.
+// Reads a log as `tail -F` does: holds the file, reads it to its end, opens the path again once
+// another is there.
 class Follower {
  public:
-  explicit Follower(std::string path) : path_(std::move(path)), changes_(inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
+  explicit Follower(std::string path)
+      : path_(std::move(path)), changes_(inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
     const std::string folder = std::filesystem::path(path_).parent_path().string();
-    EXPECT_GE(inotify_add_watch(changes_.get(), folder.c_str(), IN_MODIFY | IN_CREATE | IN_MOVED_TO), 0);
+    EXPECT_GE(
+        inotify_add_watch(changes_.get(), folder.c_str(), IN_MODIFY | IN_CREATE | IN_MOVED_TO), 0);
     Reopen();
   }
   // Until `size` bytes have been read in all.
@@ -61,7 +65,8 @@ class Follower {
     const absl::Time deadline = absl::Now() + absl::Seconds(20);
     while (true) {
       struct stat held, now;
-      const bool rotated = fstat(fd_.get(), &held) == 0 && stat(path_.c_str(), &now) == 0 && held.st_ino != now.st_ino;
+      const bool rotated = fstat(fd_.get(), &held) == 0 && stat(path_.c_str(), &now) == 0 &&
+                           held.st_ino != now.st_ino;
       ReadRest();
       if (rotated) {
         ++rotations_;
@@ -84,7 +89,8 @@ class Follower {
   void ReadRest() {
     char buffer[65536];
     ssize_t n;
-    while ((n = read(fd_.get(), buffer, sizeof(buffer))) > 0) bytes_.append(buffer, static_cast<size_t>(n));
+    while ((n = read(fd_.get(), buffer, sizeof(buffer))) > 0)
+      bytes_.append(buffer, static_cast<size_t>(n));
   }
   const std::string path_;
   const UniqueFd changes_;
@@ -94,8 +100,10 @@ class Follower {
 };
 
 TEST_F(Log, HasBothStreamsAndIsReadByItsOwnerOnly) {
-  auto session = runtime_->CreateSession(
-      {.name = "logged", .command = Command::Shell("echo out; echo err >&2"), .pty = false, .log_path = log_});
+  auto session = runtime_->CreateSession({.name = "logged",
+                                          .command = Command::Shell("echo out; echo err >&2"),
+                                          .pty = false,
+                                          .log_path = log_});
   ASSERT_THAT(session, IsOk());
   ASSERT_THAT((*session)->Wait(Soon()), IsOk());
   ReadAll((*session)->OpenOutput({})->fd.get());
@@ -114,8 +122,8 @@ TEST_F(Log, IsFollowedAcrossRotationsWithoutLoss) {
   constexpr int kPieces = 20, kSize = 20000;
   auto session = runtime_->CreateSession(
       {.name = "rotated",
-       .command = Command::Shell(absl::StrCat("i=0; while read piece; do i=$((i+1)); head -c ", kSize,
-                                              " /dev/zero | tr '\\0' \"$piece\"; done")),
+       .command = Command::Shell(absl::StrCat("i=0; while read piece; do i=$((i+1)); head -c ",
+                                              kSize, " /dev/zero | tr '\\0' \"$piece\"; done")),
        .pty = false,
        .log_path = log_,
        .log_cap_bytes = 3 * kSize + 777});
@@ -139,7 +147,8 @@ TEST_F(Log, IsFollowedAcrossRotationsWithoutLoss) {
 }
 
 TEST_F(Log, IsStartedMovedAndEndedWhileTheProgramRuns) {
-  auto session = runtime_->CreateSession({.name = "moved", .command = Command::Argv({"cat"}), .pty = false});
+  auto session =
+      runtime_->CreateSession({.name = "moved", .command = Command::Argv({"cat"}), .pty = false});
   ASSERT_THAT(session, IsOk());
   auto output = (*session)->OpenOutput({});
   ASSERT_THAT(output, IsOk());
@@ -169,11 +178,15 @@ TEST_F(Log, IsStartedMovedAndEndedWhileTheProgramRuns) {
 }
 
 TEST_F(Log, ThatCannotBeOpenedFailsTheStartAndLeavesNothing) {
-  EXPECT_THAT(runtime_->CreateSession({.name = "x", .command = Command::Argv({"touch", work_ + "/ran"}),
-                                       .log_path = work_ + "/not/there"}),
-              StatusIs(absl::StatusCode::kNotFound, HasSubstr("open log '" + work_ + "/not/there'")));
-  EXPECT_THAT(runtime_->CreateSession({.name = "x", .command = Command::Argv({"touch", work_ + "/ran"}), .log_path = "x"}),
-              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(
+      runtime_->CreateSession({.name = "x",
+                               .command = Command::Argv({"touch", work_ + "/ran"}),
+                               .log_path = work_ + "/not/there"}),
+      StatusIs(absl::StatusCode::kNotFound, HasSubstr("open log '" + work_ + "/not/there'")));
+  EXPECT_THAT(
+      runtime_->CreateSession(
+          {.name = "x", .command = Command::Argv({"touch", work_ + "/ran"}), .log_path = "x"}),
+      StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_FALSE(std::filesystem::exists(work_ + "/ran"));
   EXPECT_TRUE(runtime_->List()->empty());
 }
@@ -186,8 +199,10 @@ TEST_F(Log, OnAFullDiskLosesItsRestAndNothingElse) {
       mount("small", disk.c_str(), "tmpfs", 0, "size=64k") != 0) {
     GTEST_SKIP() << "cannot mount a small disk here: " << strerror(errno);
   }
-  auto session = runtime_->CreateSession({.name = "full", .command = Command::Shell("read go; seq 100000; exit 3"),
-                                          .pty = false, .log_path = disk + "/log"});
+  auto session = runtime_->CreateSession({.name = "full",
+                                          .command = Command::Shell("read go; seq 100000; exit 3"),
+                                          .pty = false,
+                                          .log_path = disk + "/log"});
   ASSERT_THAT(session, IsOk());
   auto output = (*session)->OpenOutput({});
   ASSERT_THAT(output, IsOk());
@@ -211,8 +226,11 @@ TEST_F(Log, AtTheLimitForFilesLosesItsRestAndNothingElse) {
   const rlimit small{16 << 20, old.rlim_max};  // more than the helper's own image
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
   auto session = runtime_->CreateSession(
-      {.name = "limited", .command = Command::Shell("read go; head -c 20000000 /dev/zero; exit 3"), .pty = false,
-       .log_path = log_, .log_cap_bytes = 0});
+      {.name = "limited",
+       .command = Command::Shell("read go; head -c 20000000 /dev/zero; exit 3"),
+       .pty = false,
+       .log_path = log_,
+       .log_cap_bytes = 0});
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &old), 0);
   ASSERT_THAT(session, IsOk());
   auto output = (*session)->OpenOutput({});
@@ -227,7 +245,8 @@ TEST_F(Log, AtTheLimitForFilesLosesItsRestAndNothingElse) {
 
 // A program must not find signals ignored because its helper does.
 TEST_F(Log, AProgramHasTheSignalsOfAFreshProcess) {
-  const Command command = Command::Shell("grep SigIgn /proc/self/status; grep SigBlk /proc/self/status");
+  const Command command =
+      Command::Shell("grep SigIgn /proc/self/status; grep SigBlk /proc/self/status");
   auto session = runtime_->CreateSession({.name = "signals", .command = command, .pty = false});
   ASSERT_THAT(session, IsOk());
   const std::string none = "SigIgn:\t0000000000000000\nSigBlk:\t0000000000000000\n";

@@ -3,10 +3,12 @@
 //   probe sink FILE          copies its input to FILE until kEnd has come, or end of file
 //   probe late FIFO FILE     the same, but reads nothing until somebody opens FIFO for writing
 //   probe mute               never reads
-//   probe paste FILE         a prompt that turned bracketed paste on and redraws all the time; see Paste
-//   probe size               tells the size of its terminal at the start and at each change
+//   probe paste FILE         a prompt that turned bracketed paste on and redraws all the time; see
+//   Paste probe size               tells the size of its terminal at the start and at each change
 //
 // A terminal is put in raw mode first. Each says "ready" once it is, "done" when it ends.
+
+#include "tests/sessions/probe.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,8 +24,6 @@
 
 #include <string>
 #include <string_view>
-
-#include "tests/sessions/probe.h"
 
 namespace {
 
@@ -68,8 +68,8 @@ int Sink(const char* path) {
   return 0;
 }
 
-// For each submit (CR outside of a paste) one record in FILE: u32 pastes, u32 bytes outside of them, u32 size, and the
-// bytes inside of them. Ends with the submit of "quit".
+// For each submit (CR outside of a paste) one record in FILE: u32 pastes, u32 bytes outside of
+// them, u32 size, and the bytes inside of them. Ends with the submit of "quit".
 int Paste(const char* path) {
   const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0) return 5;
@@ -79,7 +79,9 @@ int Paste(const char* path) {
   bool inside = false;
   for (unsigned frame = 0;; ++frame) {
     char text[256];
-    const int size = snprintf(text, sizeof(text), "\x1b[H\x1b[2K frame %u\r\n\x1b[2K > %zu bytes\r\n", frame, pasted.size());
+    const int size =
+        snprintf(text, sizeof(text), "\x1b[H\x1b[2K frame %u\r\n\x1b[2K > %zu bytes\r\n", frame,
+                 pasted.size());
     WriteAll(1, {text, static_cast<size_t>(size)});
     pollfd ready{0, POLLIN, 0};
     if (poll(&ready, 1, 0) <= 0) continue;

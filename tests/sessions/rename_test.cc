@@ -30,7 +30,8 @@ TEST_F(Rename, MovesTheNameAndNothingElse) {
   ASSERT_THAT(session, IsOk());
   ASSERT_THAT(taken, IsOk());
   const std::string handle = (*session)->handle();
-  EXPECT_THAT((*session)->Rename("taken"), StatusIs(absl::StatusCode::kAlreadyExists, HasSubstr("taken")));
+  EXPECT_THAT((*session)->Rename("taken"),
+              StatusIs(absl::StatusCode::kAlreadyExists, HasSubstr("taken")));
   EXPECT_THAT((*session)->Rename("../x"), StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_EQ((*session)->name(), "old");
   ASSERT_THAT((*session)->Rename("new"), IsOk());

@@ -1,4 +1,5 @@
-// Scenario 5: what is sent arrives byte by byte, once and in order, on a terminal in raw mode and on pipes.
+// Scenario 5: what is sent arrives byte by byte, once and in order, on a terminal in raw mode and
+// on pipes.
 
 #include <memory>
 #include <string>
@@ -31,8 +32,9 @@ class Send : public RuntimeTest, public testing::WithParamInterface<bool> {
   // A session that writes its input to a file, ready to be sent to.
   void StartSink() {
     file_ = work_ + "/input";
-    auto session = runtime_->CreateSession(
-        {.name = "sink", .command = Command::Argv({ProbePath(), "sink", file_}), .pty = GetParam()});
+    auto session = runtime_->CreateSession({.name = "sink",
+                                            .command = Command::Argv({ProbePath(), "sink", file_}),
+                                            .pty = GetParam()});
     ASSERT_THAT(session, IsOk());
     session_ = *std::move(session);
     auto output = session_->OpenOutput({});
@@ -57,9 +59,21 @@ INSTANTIATE_TEST_SUITE_P(Streams, Send, testing::Bool(),
 
 TEST_P(Send, ArrivesByteExactOnceAndInOrder) {
   ASSERT_NO_FATAL_FAILURE(StartSink());
-  std::vector<std::string> texts = {"Enter", "-x", "abc;", "~", "~.", "\xf0\x9f\x9a\xa2 \xe2\x82\xac", "", "C-c", "--",
-                                    "$(id) `id` \\ \" '", "a\tb", std::string("nul\0nul", 7), "\xff\xfe\x80",
-                                    "\x03\x04\x1a\x1b[A\x7f", "line 1\nline 2\r\nline 3\r"};
+  std::vector<std::string> texts = {"Enter",
+                                    "-x",
+                                    "abc;",
+                                    "~",
+                                    "~.",
+                                    "\xf0\x9f\x9a\xa2 \xe2\x82\xac",
+                                    "",
+                                    "C-c",
+                                    "--",
+                                    "$(id) `id` \\ \" '",
+                                    "a\tb",
+                                    std::string("nul\0nul", 7),
+                                    "\xff\xfe\x80",
+                                    "\x03\x04\x1a\x1b[A\x7f",
+                                    "line 1\nline 2\r\nline 3\r"};
   texts.push_back(Pattern(17 << 10, 17));
   texts.push_back(Pattern(1 << 20, 1));
   std::string expected;
@@ -76,7 +90,8 @@ TEST_P(Send, ArrivesByteExactOnceAndInOrder) {
 TEST_P(Send, PressesTheSubmitKeyThatWasAsked) {
   ASSERT_NO_FATAL_FAILURE(StartSink());
   EXPECT_THAT(session_->Send({.text = "a", .submit = "C-j"}), IsOkAndHolds(Delivery::kSubmitted));
-  EXPECT_THAT(session_->Send({.text = "b", .submit = "Escape"}), IsOkAndHolds(Delivery::kSubmitted));
+  EXPECT_THAT(session_->Send({.text = "b", .submit = "Escape"}),
+              IsOkAndHolds(Delivery::kSubmitted));
   EXPECT_THAT(session_->Send({.text = "", .submit = "Tab"}), IsOkAndHolds(Delivery::kSubmitted));
   EXPECT_THAT(session_->Send({.text = "lost", .submit = "NoSuchKey"}),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("NoSuchKey")));
@@ -86,22 +101,25 @@ TEST_P(Send, PressesTheSubmitKeyThatWasAsked) {
 TEST_P(Send, KeysAreNamesAndTextIsNot) {
   ASSERT_NO_FATAL_FAILURE(StartSink());
   EXPECT_THAT(session_->SendKeys({"a", "Enter", "C-c", "M-x", "Up"}), IsOk());
-  EXPECT_THAT(session_->SendKeys({"b", "Entre"}), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("Entre")));
+  EXPECT_THAT(session_->SendKeys({"b", "Entre"}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("Entre")));
   EXPECT_THAT(session_->Send({.text = "Up", .submit = ""}), IsOk());
   EXPECT_EQ(Received(), absl::StrCat("a", Enter(), "\x03\x1bx\x1b[AUp"));
 }
 
 TEST_P(Send, ToldAsConfirmedOnceTheProgramAnswered) {
   auto session = runtime_->CreateSession(
-      {.name = "echo", .command = Command::Shell("read line; echo answer; read line; exec sleep 1000"), .pty = GetParam()});
+      {.name = "echo",
+       .command = Command::Shell("read line; echo answer; read line; exec sleep 1000"),
+       .pty = GetParam()});
   ASSERT_THAT(session, IsOk());
   EXPECT_THAT((*session)->Send({.text = "question", .await = Delivery::kConfirmed}),
               IsOkAndHolds(Delivery::kConfirmed));
 }
 
 TEST_P(Send, ToAProgramThatHasEndedIsRefused) {
-  auto session =
-      runtime_->CreateSession({.name = "ended", .command = Command::Argv({"true"}), .pty = GetParam()});
+  auto session = runtime_->CreateSession(
+      {.name = "ended", .command = Command::Argv({"true"}), .pty = GetParam()});
   ASSERT_THAT(session, IsOk());
   ASSERT_THAT((*session)->Wait(Soon()), IsOk());
   EXPECT_THAT((*session)->Send({.text = "x"}), StatusIs(absl::StatusCode::kFailedPrecondition));
@@ -133,7 +151,8 @@ TEST_F(Stdin, OfATerminalCannotBeClosedAndGoesOn) {
   ASSERT_THAT(session, IsOk());
   auto output = (*session)->OpenOutput({});
   ASSERT_THAT(output, IsOk());
-  EXPECT_THAT((*session)->CloseStdin(), StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("C-d")));
+  EXPECT_THAT((*session)->CloseStdin(),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("C-d")));
   EXPECT_THAT((*session)->Send({.text = "still here"}), IsOkAndHolds(Delivery::kSubmitted));
   ReadUntil(output->fd.get(), "still here\r\nstill here\r\n");
   EXPECT_THAT((*session)->SendKeys({"C-d"}), IsOk());
@@ -148,8 +167,9 @@ TEST_F(Stdin, ConfirmationEndsWithTheProgram) {
       {.name = "silent", .command = Command::Shell("read line; exit 4"), .pty = false});
   ASSERT_THAT(session, IsOk());
   const absl::Time start = absl::Now();
-  EXPECT_THAT((*session)->Send({.text = "go", .await = Delivery::kConfirmed}, start + absl::Seconds(20)),
-              IsOkAndHolds(Delivery::kSubmitted));
+  EXPECT_THAT(
+      (*session)->Send({.text = "go", .await = Delivery::kConfirmed}, start + absl::Seconds(20)),
+      IsOkAndHolds(Delivery::kSubmitted));
   EXPECT_LT(absl::Now() - start, absl::Seconds(10));
 }
 

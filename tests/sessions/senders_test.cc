@@ -44,8 +44,8 @@ using ::testing::HasSubstr;
 class Senders : public RuntimeTest, public testing::WithParamInterface<bool> {
  protected:
   void Start(std::vector<std::string> argv) {
-    auto session =
-        runtime_->CreateSession({.name = "sink", .command = Command::Argv(std::move(argv)), .pty = GetParam()});
+    auto session = runtime_->CreateSession(
+        {.name = "sink", .command = Command::Argv(std::move(argv)), .pty = GetParam()});
     ASSERT_THAT(session, IsOk());
     session_ = *std::move(session);
     auto output = session_->OpenOutput({});
@@ -69,10 +69,12 @@ class Senders : public RuntimeTest, public testing::WithParamInterface<bool> {
   }
   // Messages carry a number in front and at the end, so that a torn or a second one is seen.
   static std::string Numbered(int number, size_t size) {
-    return absl::StrCat("<", number, ":", Pattern(size, static_cast<unsigned>(number)), ":", number, ">");
+    return absl::StrCat("<", number, ":", Pattern(size, static_cast<unsigned>(number)), ":", number,
+                        ">");
   }
   // The numbers of the messages that `bytes` consist of; -1 where something is no whole message.
-  static std::vector<int> Numbers(absl::string_view bytes, const std::vector<std::pair<int, size_t>>& sent) {
+  static std::vector<int> Numbers(absl::string_view bytes,
+                                  const std::vector<std::pair<int, size_t>>& sent) {
     std::vector<int> numbers;
     while (!bytes.empty()) {
       bool found = false;
@@ -92,7 +94,8 @@ class Senders : public RuntimeTest, public testing::WithParamInterface<bool> {
     }
     return numbers;
   }
-  // A process of its own that sends and waits; killed after `delay`, counted from when it is about to send.
+  // A process of its own that sends and waits; killed after `delay`, counted from when it is about
+  // to send.
   void SendAndDie(const std::string& text, absl::Duration delay) {
     int fds[2];
     ASSERT_EQ(pipe2(fds, O_CLOEXEC), 0);
@@ -101,7 +104,8 @@ class Senders : public RuntimeTest, public testing::WithParamInterface<bool> {
     const pid_t pid = fork();
     if (pid == 0) {
       if (write(writes.get(), "s", 1) != 1) _exit(1);
-      const bool ok = session_->Send({.text = text, .submit = ""}, absl::Now() + absl::Seconds(60)).ok();
+      const bool ok =
+          session_->Send({.text = text, .submit = ""}, absl::Now() + absl::Seconds(60)).ok();
       _exit(ok ? 0 : 1);
     }
     ASSERT_GT(pid, 0);
@@ -126,13 +130,17 @@ TEST_P(Senders, FiftyThreadsDoNotInterleave) {
   file_ = work_ + "/input";
   ASSERT_NO_FATAL_FAILURE(Start({ProbePath(), "sink", file_}));
   std::vector<std::pair<int, size_t>> sent;
-  for (int i = 0; i < kThreads * kEach; ++i) sent.emplace_back(i, 100 + static_cast<size_t>(i) * 37 % 9000);
+  for (int i = 0; i < kThreads * kEach; ++i)
+    sent.emplace_back(i, 100 + static_cast<size_t>(i) * 37 % 9000);
   std::atomic<int> failures = 0;
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (int i = t * kEach; i < (t + 1) * kEach; ++i) {
-        if (!session_->Send({.text = Numbered(i, sent[static_cast<size_t>(i)].second), .submit = ""}).ok()) ++failures;
+        if (!session_
+                 ->Send({.text = Numbered(i, sent[static_cast<size_t>(i)].second), .submit = ""})
+                 .ok())
+          ++failures;
       }
     });
   }
@@ -156,11 +164,13 @@ TEST_P(Senders, AProgramThatNeverReadsDoesNotSlowTheOthers) {
   std::vector<std::thread> stuck;
   for (int i = 0; i < 4; ++i) {
     stuck.emplace_back([&] {
-      session_->Send({.text = Pattern(2 << 20), .submit = ""}, absl::Now() + absl::Seconds(60)).IgnoreError();
+      session_->Send({.text = Pattern(2 << 20), .submit = ""}, absl::Now() + absl::Seconds(60))
+          .IgnoreError();
       returned = true;
     });
   }
-  auto other = runtime_->CreateSession({.name = "other", .command = Command::Argv({"cat"}), .pty = GetParam()});
+  auto other = runtime_->CreateSession(
+      {.name = "other", .command = Command::Argv({"cat"}), .pty = GetParam()});
   ASSERT_THAT(other, IsOk());
   auto output = (*other)->OpenOutput({});
   ASSERT_THAT(output, IsOk());
@@ -168,7 +178,8 @@ TEST_P(Senders, AProgramThatNeverReadsDoesNotSlowTheOthers) {
   for (int i = 0; i < 100; ++i) {
     const std::string text = absl::StrCat("<", i, ">");
     EXPECT_THAT((*other)->Send({.text = text}), IsOkAndHolds(Delivery::kSubmitted));
-    ReadUntil(output->fd.get(), GetParam() ? absl::StrCat(text, "\r\n", text, "\r\n") : absl::StrCat(text, "\n"));
+    ReadUntil(output->fd.get(),
+              GetParam() ? absl::StrCat(text, "\r\n", text, "\r\n") : absl::StrCat(text, "\n"));
   }
   EXPECT_LT(absl::Now() - start, absl::Seconds(5));
   EXPECT_FALSE(returned);
@@ -184,18 +195,21 @@ TEST_P(Senders, ADeadlineThatPassesHasSentNothingAndARetryIsTheOnlyOne) {
   constexpr size_t kBig = 3 << 20;
   EXPECT_THAT(session_->Send({.text = Numbered(1, kBig), .submit = "", .await = Delivery::kQueued}),
               IsOkAndHolds(Delivery::kQueued));
-  for (const absl::Duration wait : {absl::ZeroDuration(), absl::Milliseconds(1), absl::Milliseconds(30), -absl::Seconds(1)}) {
+  for (const absl::Duration wait :
+       {absl::ZeroDuration(), absl::Milliseconds(1), absl::Milliseconds(30), -absl::Seconds(1)}) {
     EXPECT_THAT(session_->Send({.text = Numbered(2, 1000), .submit = ""}, absl::Now() + wait),
                 StatusIs(absl::StatusCode::kDeadlineExceeded, HasSubstr("nothing was sent")));
   }
-  EXPECT_THAT(session_->Send({.text = Numbered(2, 1000), .submit = "", .await = Delivery::kQueued}), IsOk());
+  EXPECT_THAT(session_->Send({.text = Numbered(2, 1000), .submit = "", .await = Delivery::kQueued}),
+              IsOk());
   EXPECT_THAT(Numbers(Read(), {{1, kBig}, {2, 1000}}), ElementsAre(1, 2));
 }
 
 TEST_P(Senders, ADeadlineThatPassesInTheMiddleIsToldAsQueuedAndTheRestFollows) {
   ASSERT_NO_FATAL_FAILURE(StartLate());
   constexpr size_t kBig = 3 << 20;
-  EXPECT_THAT(session_->Send({.text = Numbered(1, kBig), .submit = ""}, absl::Now() + absl::Milliseconds(100)),
+  EXPECT_THAT(session_->Send({.text = Numbered(1, kBig), .submit = ""},
+                             absl::Now() + absl::Milliseconds(100)),
               IsOkAndHolds(Delivery::kQueued));
   EXPECT_THAT(Numbers(Read(), {{1, kBig}}), ElementsAre(1));
 }
@@ -211,12 +225,15 @@ TEST_P(Senders, OneThatIsKilledHasSentAllOrNothing) {
   }
   // A retry of each that went away.
   sent.emplace_back(100, 1000);
-  EXPECT_THAT(session_->Send({.text = Numbered(100, 1000), .submit = "", .await = Delivery::kQueued}), IsOk());
+  EXPECT_THAT(
+      session_->Send({.text = Numbered(100, 1000), .submit = "", .await = Delivery::kQueued}),
+      IsOk());
   const std::vector<int> numbers = Numbers(Read(), sent);
   ASSERT_GE(numbers.size(), 2u);
   EXPECT_EQ(numbers.front(), 0) << "what was begun was not finished";
   EXPECT_EQ(numbers.back(), 100);
-  for (size_t i = 1; i < numbers.size(); ++i) EXPECT_GT(numbers[i], numbers[i - 1]) << "torn, doubled or out of order";
+  for (size_t i = 1; i < numbers.size(); ++i)
+    EXPECT_GT(numbers[i], numbers[i - 1]) << "torn, doubled or out of order";
 }
 
 }  // namespace

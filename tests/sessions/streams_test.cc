@@ -1,4 +1,5 @@
-// Scenario 15: two streams that stay apart and do not wait for each other. Scenario 17: any bytes, exactly.
+// Scenario 15: two streams that stay apart and do not wait for each other. Scenario 17: any bytes,
+// exactly.
 
 #include <fstream>
 #include <memory>
@@ -29,7 +30,8 @@ using Streams = RuntimeTest;
 constexpr OutputOptions kStderr{.stream = OutputStream::kStderr};
 
 constexpr char kInterleaved[] =
-    "i=0; while [ $i -lt 300 ]; do printf \"out$i \"; printf \"err$i \" >&2; i=$((i+1)); done; echo; echo >&2";
+    "i=0; while [ $i -lt 300 ]; do printf \"out$i \"; printf \"err$i \" >&2; i=$((i+1)); done; "
+    "echo; echo >&2";
 
 std::string Counted(const char* word) {
   std::string text;
@@ -38,7 +40,8 @@ std::string Counted(const char* word) {
 }
 
 TEST_F(Streams, OfASessionNeverMixPartialLines) {
-  auto session = runtime_->CreateSession({.name = "two", .command = Command::Shell(kInterleaved), .pty = false});
+  auto session = runtime_->CreateSession(
+      {.name = "two", .command = Command::Shell(kInterleaved), .pty = false});
   ASSERT_THAT(session, IsOk());
   auto out = (*session)->OpenOutput({});
   auto err = (*session)->OpenOutput(kStderr);
@@ -60,7 +63,9 @@ TEST_F(Streams, TenMegabytesOnStderrDoNotHoldUpStdout) {
   const std::string bytes = Pattern(10 << 20);
   std::ofstream(file, std::ios::binary) << bytes;
   auto session = runtime_->CreateSession(
-      {.name = "loud", .command = Command::Shell(absl::StrCat("read go; cat ", file, " >&2; echo first")), .pty = false});
+      {.name = "loud",
+       .command = Command::Shell(absl::StrCat("read go; cat ", file, " >&2; echo first")),
+       .pty = false});
   ASSERT_THAT(session, IsOk());
   auto out = (*session)->OpenOutput({});
   auto err = (*session)->OpenOutput(kStderr);
@@ -73,7 +78,9 @@ TEST_F(Streams, TenMegabytesOnStderrDoNotHoldUpStdout) {
 
 TEST_F(Streams, NobodyReadsAndNobodyWaits) {
   auto session = runtime_->CreateSession(
-      {.name = "unread", .command = Command::Shell("head -c 5000000 /dev/zero; head -c 5000000 /dev/zero >&2; exit 3"),
+      {.name = "unread",
+       .command =
+           Command::Shell("head -c 5000000 /dev/zero; head -c 5000000 /dev/zero >&2; exit 3"),
        .pty = false});
   ASSERT_THAT(session, IsOk());
   auto end = (*session)->Wait(Soon());
@@ -83,8 +90,8 @@ TEST_F(Streams, NobodyReadsAndNobodyWaits) {
 }
 
 TEST_F(Streams, OfATerminalAreOne) {
-  auto session =
-      runtime_->CreateSession({.name = "terminal", .command = Command::Shell("printf o; printf e >&2; printf o")});
+  auto session = runtime_->CreateSession(
+      {.name = "terminal", .command = Command::Shell("printf o; printf e >&2; printf o")});
   ASSERT_THAT(session, IsOk());
   auto out = (*session)->OpenOutput({});
   ASSERT_THAT(out, IsOk());
@@ -98,14 +105,20 @@ std::string HostileBytes() {
   for (int i = 0; i < 256; ++i) bytes.push_back(static_cast<char>(i));
   bytes += "\r\n\n\r\r\n";
   bytes += std::string("\0\0", 2);
-  bytes += "\xf0\x9f\x9a\xa2\xe2\x82\xac\xc3\xa4\xc3\x28\xe2\x28\xa1\xf0\x28\x8c\x28\xed\xa0\x80\xfe\xff";
-  bytes += "\x1b[31m\x1b]0;title\x07\x1b[6n\x1bP+q\x1b\\\x9b" "5n no newline at the end \xe2\x82";
+  bytes +=
+      "\xf0\x9f\x9a\xa2\xe2\x82\xac\xc3\xa4\xc3\x28\xe2\x28\xa1\xf0\x28\x8c\x28\xed\xa0\x80\xfe"
+      "\xff";
+  bytes +=
+      "\x1b[31m\x1b]0;title\x07\x1b[6n\x1bP+q\x1b\\\x9b"
+      "5n no newline at the end \xe2\x82";
   return bytes;
 }
 
 class Bytes : public RuntimeTest, public testing::WithParamInterface<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Writes, Bytes, testing::Values("cat ", "dd bs=1 status=none if="),
-                         [](const auto& param) { return param.index == 0 ? "AtOnce" : "OneByOne"; });
+                         [](const auto& param) {
+                           return param.index == 0 ? "AtOnce" : "OneByOne";
+                         });
 
 TEST_P(Bytes, OfAPipeAreExact) {
   const std::string file = work_ + "/bytes";
@@ -123,7 +136,8 @@ TEST_P(Bytes, OfATerminalAreExactAsTheProgramWroteThem) {
   const std::string file = work_ + "/bytes";
   std::ofstream(file, std::ios::binary) << HostileBytes();
   auto session = runtime_->CreateSession(
-      {.name = "terminal", .command = Command::Shell(absl::StrCat("stty raw -echo; ", GetParam(), file)),
+      {.name = "terminal",
+       .command = Command::Shell(absl::StrCat("stty raw -echo; ", GetParam(), file)),
        .log_path = work_ + "/log"});
   ASSERT_THAT(session, IsOk());
   EXPECT_EQ(ReadAll((*session)->OpenOutput({})->fd.get()), HostileBytes());

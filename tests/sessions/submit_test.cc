@@ -1,4 +1,5 @@
-// Scenario 6: one submit for one message, to a program that turned bracketed paste on and redraws all the time.
+// Scenario 6: one submit for one message, to a program that turned bracketed paste on and redraws
+// all the time.
 
 #include <stdint.h>
 #include <string.h>
@@ -48,8 +49,8 @@ class OneSubmit : public RuntimeTest {
   void SetUp() override {
     RuntimeTest::SetUp();
     file_ = work_ + "/submits";
-    auto session =
-        runtime_->CreateSession({.name = "prompt", .command = Command::Argv({ProbePath(), "paste", file_})});
+    auto session = runtime_->CreateSession(
+        {.name = "prompt", .command = Command::Argv({ProbePath(), "paste", file_})});
     ASSERT_THAT(session, IsOk());
     session_ = *std::move(session);
     // Reads along without being waited for, as a viewer would.
@@ -73,7 +74,8 @@ TEST_F(OneSubmit, HundredMessagesOfManyLinesAreHundredSubmits) {
   std::vector<std::string> texts;
   for (unsigned i = 0; i < 100; ++i) {
     std::string text = absl::StrCat("message ", i, "\n");
-    while (text.size() < 4096) absl::StrAppend(&text, Pattern(60, i + static_cast<unsigned>(text.size())), "\r\n\n");
+    while (text.size() < 4096)
+      absl::StrAppend(&text, Pattern(60, i + static_cast<unsigned>(text.size())), "\r\n\n");
     texts.push_back(text);
     EXPECT_THAT(session_->Send({.text = texts.back()}), IsOkAndHolds(Delivery::kSubmitted));
   }
@@ -87,8 +89,9 @@ TEST_F(OneSubmit, HundredMessagesOfManyLinesAreHundredSubmits) {
 }
 
 TEST_F(OneSubmit, APasteEndInsideOfTheTextCannotBreakOut) {
-  const std::vector<std::string> texts = {
-      "a\x1b[201~\rrm -rf /\r", "\x1b[201~", "\x1b\x1b[201~[201~\rx", "a\x1b[200~b\x1b[201~\rc", "x\x1b[201~\x1b[201~\r"};
+  const std::vector<std::string> texts = {"a\x1b[201~\rrm -rf /\r", "\x1b[201~",
+                                          "\x1b\x1b[201~[201~\rx", "a\x1b[200~b\x1b[201~\rc",
+                                          "x\x1b[201~\x1b[201~\r"};
   for (const std::string& text : texts) {
     EXPECT_THAT(session_->Send({.text = text}), IsOkAndHolds(Delivery::kSubmitted));
   }
@@ -106,7 +109,8 @@ TEST_F(OneSubmit, APasteEndInsideOfTheTextCannotBreakOut) {
 }
 
 TEST_F(OneSubmit, WithoutPasteTheTextIsTyped) {
-  EXPECT_THAT(session_->Send({.text = "typed", .paste = false}), IsOkAndHolds(Delivery::kSubmitted));
+  EXPECT_THAT(session_->Send({.text = "typed", .paste = false}),
+              IsOkAndHolds(Delivery::kSubmitted));
   const std::vector<Submit> submits = Quit();
   ASSERT_EQ(submits.size(), 2u);
   EXPECT_EQ(submits[0].pastes, 0u);
