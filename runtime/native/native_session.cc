@@ -72,15 +72,26 @@ std::string NativeSession::name() const {
 
 absl::StatusOr<launcher::Message> NativeSession::Call(uint16_t type, absl::string_view body, int fd,
                                                       absl::Duration limit) const {
-  const absl::StatusOr<UniqueFd> socket = channel_.Connect();
+  const absl::Time deadline = absl::Now() + limit;
+  // Not KeeperChannel::Call: the keeper's answer may be NotFound too.
+  const absl::StatusOr<UniqueFd> socket = channel_.Connect(deadline);
   if (socket.ok()) {
-    ABSL_RETURN_IF_ERROR(KeeperChannel::Send(socket->get(), type, body, &fd, fd >= 0 ? 1 : 0));
-    return KeeperChannel::Receive(socket->get(), absl::Now() + limit);
+    const absl::Status sent = KeeperChannel::Send(socket->get(), type, body, &fd, fd >= 0 ? 1 : 0);
+    if (!sent.ok()) return OrGone(sent);
+    absl::StatusOr<launcher::Message> answer = KeeperChannel::Receive(socket->get(), deadline);
+    if (!answer.ok()) return OrGone(answer.status());
+    return answer;
   }
   if (!absl::IsNotFound(socket.status())) return socket.status();
   // No keeper: either there is no such session any more, or something took its keeper away.
   ABSL_ASSIGN_OR_RETURN(const ExitStatus end, EndWithoutKeeper());
   return absl::FailedPreconditionError(absl::StrCat("the session has ended (", Describe(end), ")"));
+}
+
+absl::Status NativeSession::OrGone(absl::Status status) const {
+  if (!absl::IsUnavailable(status)) return status;
+  const absl::Status end = EndWithoutKeeper().status();
+  return absl::IsNotFound(end) ? end : status;
 }
 
 absl::StatusOr<ExitStatus> NativeSession::EndWithoutKeeper() const {
@@ -309,7 +320,7 @@ absl::StatusOr<ExitStatus> NativeSession::Stop(absl::Duration grace) {
   absl::StatusOr<launcher::Message> answer =
       channel_.Call(launcher::kStop, out.body(), -1, absl::Now() + grace + absl::Seconds(60));
   if (absl::IsNotFound(answer.status())) return EndWithoutKeeper();
-  ABSL_RETURN_IF_ERROR(answer.status());
+  if (!answer.ok()) return OrGone(answer.status());
   Reader in = answer->reader();
   const ExitStatus status = ReadEnd(&in);
   if (!in.done()) return Malformed();
@@ -325,13 +336,13 @@ absl::StatusOr<UniqueFd> NativeSession::AskForEnd(absl::Time deadline) const {
 absl::StatusOr<ExitStatus> NativeSession::Wait(absl::Time deadline) {
   absl::StatusOr<UniqueFd> socket = AskForEnd(deadline);
   if (absl::IsNotFound(socket.status())) return EndWithoutKeeper();
-  ABSL_RETURN_IF_ERROR(socket.status());
+  if (!socket.ok()) return OrGone(socket.status());
   ABSL_RETURN_IF_ERROR(WaitFd(socket->get(), POLLIN, deadline, "wait for the session"));
   absl::StatusOr<launcher::Message> answer = KeeperChannel::Receive(socket->get(), absl::Now());
   if (!answer.ok()) {
     // The keeper went away while we waited: destroyed, or killed.
     const absl::StatusOr<ExitStatus> end = EndWithoutKeeper();
-    return end.ok() ? end : absl::StatusOr<ExitStatus>(answer.status());
+    return end.ok() || absl::IsNotFound(end.status()) ? end : absl::StatusOr<ExitStatus>(answer.status());
   }
   Reader in = answer->reader();
   const ExitStatus status = ReadEnd(&in);
@@ -341,7 +352,8 @@ absl::StatusOr<ExitStatus> NativeSession::Wait(absl::Time deadline) {
 
 absl::StatusOr<UniqueFd> NativeSession::ExitFd() {
   absl::StatusOr<UniqueFd> socket = AskForEnd(absl::Now() + absl::Seconds(20));
-  if (!absl::IsNotFound(socket.status())) return socket;
+  if (socket.ok()) return socket;
+  if (!absl::IsNotFound(socket.status())) return OrGone(socket.status());
   // Ended, and nobody is there to tell: a socket whose other end is closed is readable for ever.
   ABSL_RETURN_IF_ERROR(EndWithoutKeeper().status());
   int fds[2];
