@@ -99,6 +99,11 @@ absl::Status NameLinks::Move(const std::string& from, const std::string& to, con
 }
 
 absl::Status NameLinks::Drop(const std::string& name, const std::string& uid) const {
+  // Only its own session takes a name for a uid, so one that is not its now will not be. Without the lock: a folder
+  // that cannot be written to must not keep a session from being removed that never got its name for that reason.
+  if (const absl::StatusOr<std::string> now = Read(name); now.ok() ? *now != uid : absl::IsNotFound(now.status())) {
+    return absl::OkStatus();
+  }
   ABSL_ASSIGN_OR_RETURN(FolderLock lock, FolderLock::Take(names_fd_));
   const absl::StatusOr<std::string> holder = Read(name);
   if (!holder.ok() || *holder != uid) return absl::OkStatus();
