@@ -168,6 +168,18 @@ pid_t StartChild(ChildPlan* plan, int cgroup_fd, int* pidfd) {
   return static_cast<pid_t>(pid);
 }
 
+bool CanStartIn(int cgroup_fd) {
+  int pidfd = -1;
+  clone_args args = CloneArgs(cgroup_fd, &pidfd);
+  const long pid = CloneVfork(&args, [](void*) { _exit(0); }, nullptr);
+  if (pid < 0) return false;
+  close(pidfd);
+  int status = -1;
+  while (waitpid(static_cast<pid_t>(pid), &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status);
+}
+
 pid_t StartGatedChild(ChildPlan* plan, int cgroup_fd, int* pidfd) {
   *pidfd = -1;
   plan->parent = getpid();

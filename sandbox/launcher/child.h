@@ -51,7 +51,11 @@ struct ChildRequest {
 // -1. Returns its pid and *pidfd, or -1 with plan->error. The pid of a child that failed is already reaped.
 pid_t StartChild(ChildPlan* plan, int cgroup_fd, int* pidfd);
 
-// The same, but the child gets a copy of the memory and waits at plan->gate_fd; the caller goes on at once.
+// Whether a child lives that is started in that cgroup: Linux 6.18 kills it at birth if its parent's own group was ever
+// killed (by cgroup.kill, as systemd does with a unit before it starts it again) and the new one was not.
+bool CanStartIn(int cgroup_fd);
+
+// The same as StartChild, but the child gets a copy of the memory and waits at plan->gate_fd; the caller goes on at once.
 pid_t StartGatedChild(ChildPlan* plan, int cgroup_fd, int* pidfd);
 
 }  // namespace berth::launcher

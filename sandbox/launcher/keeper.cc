@@ -42,7 +42,7 @@ void SetNonBlocking(int fd) { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK
 
 }  // namespace
 
-int RunKeeper() { return Keeper().Run(); }
+int RunKeeper(bool cgroups) { return Keeper(cgroups).Run(); }
 
 // --- start ---
 
@@ -66,7 +66,7 @@ Step Keeper::SetUp(Message* message, int* error) {
     *error = errno;
     return Step::kSocket;
   }
-  group_ = Cgroup::Own().MakeChild("berth-" + spec_.uid);
+  if (cgroups_) group_ = Cgroup::Own().MakeChild("berth-" + spec_.uid);
   tree_.emplace(group_.MakeChild("main"));
   execs_.emplace(&group_);
   Step step = Step::kNone;

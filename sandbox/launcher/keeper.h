@@ -9,7 +9,8 @@
 
 namespace berth::launcher {
 
-int RunKeeper();
+// `cgroups`: whether it may hold its tree by one.
+int RunKeeper(bool cgroups);
 
 }  // namespace berth::launcher
 

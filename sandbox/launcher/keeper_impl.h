@@ -31,6 +31,7 @@ namespace berth::launcher {
 
 class Keeper {
  public:
+  explicit Keeper(bool cgroups) : cgroups_(cgroups) {}
   int Run();
 
  private:
@@ -101,6 +102,7 @@ class Keeper {
   int input_fd() const { return spec_.pty ? pty_.get() : stdin_.get(); }
   Screen* screen();
 
+  const bool cgroups_;
   KeeperSpec spec_;
   SessionFiles files_;
   Phase phase_ = Phase::kNew;

@@ -64,7 +64,8 @@ void Launcher::StartKeeper(Message* message, uint64_t received) {
   Reader in = message->reader();
   const char* title = in.GetString();
   const UniqueFd control = message->TakeFd(0);
-  const char* argv[] = {"berth-keeper", kKeeperMode, title, nullptr};
+  // It is in the launcher's own group, so what the launcher can do with groups it can.
+  const char* argv[] = {"berth-keeper", kKeeperMode, title, group_.ok() ? kCgroupTree : kSubreaperTree, nullptr};
   const char* env[] = {nullptr};
   ChildPlan plan;
   plan.argv = argv;
@@ -112,6 +113,7 @@ bool Launcher::SayHello() {
   char name[64];
   snprintf(name, sizeof(name), "berth-%d-%llu", getpid(), static_cast<unsigned long long>(stat.start_time));
   group_ = Cgroup::Own().MakeChild(name);
+  if (group_.ok() && !CanStartIn(group_.dir_fd())) group_.Remove();
   Writer hello;
   hello.Put(group_.ok() ? TreeKind::kCgroup : TreeKind::kSubreaper);
   hello.Put(group_.path()).Put(static_cast<uint64_t>(getpid()));

@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
   }
   if (strcmp(argv[1], kKeeperMode) == 0) {
     prctl(PR_SET_NAME, "berth-keeper");
-    return RunKeeper();
+    return RunKeeper(argc > 3 && strcmp(argv[3], kCgroupTree) == 0);
   }
   return 2;
 }

@@ -13,6 +13,9 @@ inline constexpr int kControlFd = 3;
 // argv[1] of the helper.
 inline constexpr char kLauncherMode[] = "launcher";
 inline constexpr char kKeeperMode[] = "keeper";
+// argv[3] of a keeper: how it is to hold its tree.
+inline constexpr char kCgroupTree[] = "cgroup";
+inline constexpr char kSubreaperTree[] = "subreaper";
 
 // A step of a start, for error messages: "change to directory: No such file or directory".
 enum class Step : uint8_t {
