@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
@@ -111,6 +112,7 @@ NativeBackend::~NativeBackend() {
 
 absl::StatusOr<std::shared_ptr<launcher::LauncherClient>> NativeBackend::Launcher() {
   absl::MutexLock lock(mutex_);
+  if (launcher_ != nullptr && launcher_->gone()) launcher_ = nullptr;
   if (launcher_ == nullptr) {
     ABSL_ASSIGN_OR_RETURN(launcher_, launcher::LauncherClient::Start());
   }
@@ -120,6 +122,10 @@ absl::StatusOr<std::shared_ptr<launcher::LauncherClient>> NativeBackend::Launche
 absl::Status NativeBackend::Start(const SessionSpec& spec, Record* record, UniqueFd* owner) {
   ABSL_ASSIGN_OR_RETURN(launcher::KeeperSpec keeper_spec, ToKeeperSpec(spec));
   keeper_spec.uid = record->uid;
+  // Of a host that runs in a session itself, and hands on its environment: that is another session.
+  std::erase_if(keeper_spec.env, [](const std::string& entry) {
+    return absl::StartsWith(entry, "BERTH_SESSION=") || absl::StartsWith(entry, "BERTH_TOKEN=");
+  });
   keeper_spec.env.push_back(absl::StrCat("BERTH_SESSION=", spec.name));
   keeper_spec.env.push_back(absl::StrCat("BERTH_TOKEN=", record->token));
   ABSL_ASSIGN_OR_RETURN(const auto launcher, Launcher());

@@ -19,6 +19,7 @@
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/base/wait_fd.h"
 #include "sandbox/launcher/cgroup.h"
+#include "sandbox/launcher/end_group.h"
 #include "sandbox/launcher/kernel.h"
 #include "sandbox/launcher/proc.h"
 #include "sandbox/launcher/pty.h"
@@ -158,6 +159,11 @@ absl::StatusOr<ExitStatus> NativeProcess::Stop(absl::Duration grace) {
     stopper_(grace).IgnoreError();
     ABSL_RETURN_IF_ERROR(WaitFd(spawned_.exit_socket.get(), POLLRDHUP, absl::Now() + grace + absl::Seconds(60),
                                 "wait until all processes are gone"));
+  }
+  // No word of its end: whoever held the tree was killed, and only the main process is sure to have died with it.
+  char byte;
+  if (!spawned_.cgroup.empty() && recv(spawned_.exit_socket.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0) {
+    ABSL_RETURN_IF_ERROR(launcher::EndGroup(spawned_.cgroup));
   }
   return Wait(absl::Now());
 }

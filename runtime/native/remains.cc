@@ -6,13 +6,18 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "nlohmann/json.hpp"
@@ -21,7 +26,7 @@
 #include "sandbox/base/errno_status.h"
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/base/wait_fd.h"
-#include "sandbox/launcher/cgroup.h"
+#include "sandbox/launcher/end_group.h"
 #include "sandbox/launcher/kernel.h"
 #include "sandbox/launcher/proc.h"
 
@@ -48,14 +53,39 @@ absl::Status KillGroup(const Record& record) {
     return absl::FailedPreconditionError(
         absl::StrCat("cgroup '", record.cgroup, "' in the record of ", record.name, " is not that session's"));
   }
-  launcher::Cgroup group = launcher::Cgroup::Open(record.cgroup);
-  if (!group.ok()) return absl::OkStatus();
-  const absl::Time deadline = absl::Now() + kKillTime;
-  while (!group.Empty()) {
-    group.Kill();
-    ABSL_RETURN_IF_ERROR(WaitFd(group.events_fd(), POLLPRI, deadline, "wait for a killed cgroup"));
+  return launcher::EndGroup(record.cgroup);
+}
+
+bool HasEntry(const std::string& environ, const std::string& entry) {
+  for (absl::string_view each : absl::StrSplit(environ, '\0')) {
+    if (each == entry) return true;
   }
-  if (!group.Remove()) return absl::UnavailableError(absl::StrCat("cgroup '", record.cgroup, "' is still in use"));
+  return false;
+}
+
+// Without a cgroup, what was below a killed keeper belongs to init now. It is known by the session's token, which is in
+// the environment of everything that the session started, unless a program took care to clear its own.
+absl::Status KillByToken(const Record& record) {
+  if (record.tree != kTreeSubreaper) return absl::OkStatus();
+  const std::string entry = absl::StrCat("BERTH_TOKEN=", record.token);
+  const absl::Time deadline = absl::Now() + kKillTime;
+  for (bool found = true; found;) {
+    found = false;
+    std::error_code error;
+    for (const auto& process : std::filesystem::directory_iterator("/proc", error)) {
+      pid_t pid;
+      if (!absl::SimpleAtoi(process.path().filename().string(), &pid) || pid == getpid()) continue;
+      const UniqueFd pidfd(launcher::PidfdOpen(pid));
+      if (!pidfd.ok() || !HasEntry(launcher::ReadSmallFile(absl::StrCat("/proc/", pid, "/environ").c_str()), entry)) {
+        continue;
+      }
+      // If it has not ended by now, the number was its own all the while.
+      if (WaitFd(pidfd.get(), POLLIN, absl::InfinitePast(), "").ok()) continue;
+      found = true;
+      launcher::PidfdSignal(pidfd.get(), SIGKILL);
+      ABSL_RETURN_IF_ERROR(WaitFd(pidfd.get(), POLLIN, deadline, "wait for a killed process"));
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -88,6 +118,7 @@ absl::Status RemoveRemains(const Store& store, const Record& record) {
   ABSL_RETURN_IF_ERROR(KillProcess(record.keeper));
   ABSL_RETURN_IF_ERROR(KillProcess(record.leader));
   ABSL_RETURN_IF_ERROR(KillGroup(record));
+  ABSL_RETURN_IF_ERROR(KillByToken(record));
   if (unlinkat(store.dir().run_fd(), record.uid.c_str(), 0) != 0 && errno != ENOENT) {
     return ErrnoStatus(errno, absl::StrCat("remove the socket of ", record.name));
   }

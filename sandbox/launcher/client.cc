@@ -20,6 +20,7 @@
 #include "sandbox/base/errno_status.h"
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/base/wait_fd.h"
+#include "sandbox/launcher/end_group.h"
 #include "sandbox/launcher/kernel.h"
 #include "sandbox/launcher/protocol.h"
 #include "sandbox/launcher/start_helper.h"
@@ -96,7 +97,7 @@ absl::StatusOr<std::unique_ptr<LauncherClient>> LauncherClient::Start() {
   ABSL_RETURN_IF_ERROR(Receive(socket.get(), kHello, &hello));
   Reader in = hello.reader();
   client->tree_kind_ = in.Get<TreeKind>();
-  in.GetString();
+  client->cgroup_ = in.GetString();
   client->pid_ = static_cast<pid_t>(in.Get<uint64_t>());
   if (!in.done()) return absl::InternalError("the launcher's greeting is malformed");
   absl::MutexLock lock(client->mutex_);
@@ -109,6 +110,13 @@ LauncherClient::~LauncherClient() {
   // No more requests; then wait until it has ended everything: its end of the socket closes.
   shutdown(socket_.get(), SHUT_WR);
   WaitFd(socket_.get(), POLLRDHUP, absl::Now() + kAnswer, "wait for the launcher's end").IgnoreError();
+  // It removed its group last. If it was killed instead, what was below its children is still in there.
+  if (!cgroup_.empty()) EndGroup(cgroup_).IgnoreError();
+}
+
+bool LauncherClient::gone() const {
+  absl::MutexLock lock(mutex_);
+  return WaitFd(socket_.get(), POLLRDHUP, absl::InfinitePast(), "").ok();
 }
 
 absl::StatusOr<LauncherClient::ExitPair> LauncherClient::MakeExitPair() {

@@ -55,6 +55,9 @@ class LauncherClient {
   // Starts a keeper and returns the owner's end of its control socket.
   absl::StatusOr<UniqueFd> StartKeeper(absl::string_view title);
 
+  // It was killed; all requests fail. Its processes have died with it, and this object's end sees to their descendants.
+  bool gone() const;
+
   TreeKind tree_kind() const { return tree_kind_; }
   pid_t pid() const { return pid_; }
 
@@ -67,10 +70,11 @@ class LauncherClient {
   };
   static absl::StatusOr<ExitPair> MakeExitPair();
 
-  absl::Mutex mutex_;
+  mutable absl::Mutex mutex_;
   UniqueFd socket_ ABSL_GUARDED_BY(mutex_);
   ExitPair next_exit_ ABSL_GUARDED_BY(mutex_);  // made while the launcher works on the start before
   TreeKind tree_kind_ = TreeKind::kSubreaper;
+  std::string cgroup_;  // of all that it spawns; "" if they are held otherwise
   pid_t pid_ = 0;
 };
 

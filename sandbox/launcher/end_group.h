@@ -1,0 +1,17 @@
+// Ending a cgroup whose helper is gone. For the host.
+#ifndef BERTH_SANDBOX_LAUNCHER_END_GROUP_H_
+#define BERTH_SANDBOX_LAUNCHER_END_GROUP_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace berth::launcher {
+
+// Kills all that is in the group `path` (as /proc/PID/cgroup gives it) and below, returns once it is gone, and removes
+// the group. Fine if there is none. The caller has to know that the group is its own.
+absl::Status EndGroup(const std::string& path);
+
+}  // namespace berth::launcher
+
+#endif  // BERTH_SANDBOX_LAUNCHER_END_GROUP_H_
