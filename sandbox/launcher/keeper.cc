@@ -410,6 +410,8 @@ void Keeper::Poll() {
   const bool moved = std::any_of(fds.begin() + static_cast<ptrdiff_t>(streams), fds.begin() + static_cast<ptrdiff_t>(clients),
                                  [](const pollfd& fd) { return fd.revents != 0; });
   if (moved) {
+    out_->DropGone(fds);
+    err_->DropGone(fds);
     if (phase_ == Phase::kRunning || phase_ == Phase::kExited) {
       ReadOutput();
       input_.Write(input_fd());

@@ -61,6 +61,13 @@ void Output::Flush() {
   }
 }
 
+void Output::DropGone(const std::vector<pollfd>& fds) {
+  for (const pollfd& fd : fds) {
+    if ((fd.revents & POLLERR) == 0) continue;
+    std::erase_if(readers_, [&fd](const Reader& reader) { return reader.pipe.get() == fd.fd; });
+  }
+}
+
 void Output::AppendPoll(std::vector<pollfd>* fds) const {
   for (const Reader& reader : readers_) {
     // Without something to write, only the reader's going away is of interest (POLLERR).

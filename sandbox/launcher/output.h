@@ -34,6 +34,8 @@ class Output {
   // Writes to the readers what they take.
   void Flush();
   void AppendPoll(std::vector<pollfd>* fds) const;
+  // After poll: forgets the readers that have gone away, also those for whom there is nothing to write.
+  void DropGone(const std::vector<pollfd>& fds);
   bool drained() const { return readers_.empty(); }
 
  private:
