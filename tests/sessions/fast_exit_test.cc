@@ -84,12 +84,12 @@ TEST_P(HeldStdout, OfASessionHoldsUpNeitherWaitNorTheEnd) {
     ASSERT_THAT(session, IsOk());
     auto output = (*session)->OpenOutput({.buffer_bytes = 0});
     ASSERT_THAT(output, IsOk());
-    auto end = (*session)->Wait(absl::Now() + absl::Seconds(10));
+    auto end = (*session)->Wait(Soon());
     ASSERT_THAT(end, IsOk());
     EXPECT_EQ(*end, (ExitStatus{.code = 7, .signal = 0, .reason = EndReason::kExited}))
         << Describe(*end);
     ReadAll(output->fd.get());
-    EXPECT_LT(absl::Now() - start, absl::Seconds(5));
+    EXPECT_LT(absl::Now() - start, absl::Seconds(20));
   }
 }
 
@@ -97,12 +97,12 @@ TEST_P(HeldStdout, OfAProcessHoldsUpNeitherWaitNorTheEnd) {
   const absl::Time start = absl::Now();
   auto process = runtime_->Spawn({.command = Command::Shell(Leader(GetParam()))});
   ASSERT_THAT(process, IsOk());
-  auto end = (*process)->Wait(absl::Now() + absl::Seconds(10));
+  auto end = (*process)->Wait(Soon());
   ASSERT_THAT(end, IsOk());
   EXPECT_EQ(*end, (ExitStatus{.code = 7, .signal = 0, .reason = EndReason::kExited}))
       << Describe(*end);
   EXPECT_THAT(ReadAll((*process)->TakeStdout()->get()), StartsWith("begin\n"));
-  EXPECT_LT(absl::Now() - start, absl::Seconds(5));
+  EXPECT_LT(absl::Now() - start, absl::Seconds(20));
 }
 
 }  // namespace

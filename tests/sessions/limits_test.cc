@@ -30,7 +30,7 @@ TEST_F(Limits, OfTheWallClockEndWithThatReason) {
       runtime_->CreateSession({.name = "wall",
                                .command = Command::Shell("while :; do echo busy; sleep 0.01; done"),
                                .wall_limit = absl::Milliseconds(200),
-                               .inactivity_limit = absl::Seconds(20)});
+                               .inactivity_limit = absl::Seconds(60)});
   ASSERT_THAT(session, IsOk());
   const absl::Time start = absl::Now();
   auto end = (*session)->Wait(Soon());
@@ -38,7 +38,7 @@ TEST_F(Limits, OfTheWallClockEndWithThatReason) {
   EXPECT_EQ(end->reason, EndReason::kWall) << Describe(*end);
   EXPECT_EQ(end->signal, SIGTERM);
   EXPECT_GT(absl::Now() - start, absl::Milliseconds(100));
-  EXPECT_LT(absl::Now() - start, absl::Seconds(5));
+  EXPECT_LT(absl::Now() - start, absl::Seconds(20));
   EXPECT_EQ((*session)->Info()->exit, *end);
 }
 
@@ -64,9 +64,9 @@ TEST_F(Limits, OfInactivityLeaveAProgramAloneThatGoesOnWriting) {
   auto session = runtime_->CreateSession(
       {.name = "steady",
        .command =
-           Command::Shell("for i in 1 2 3 4 5 6 7 8; do echo $i >&2; sleep 0.25; done; exit 9"),
+           Command::Shell("for i in 1 2 3 4 5 6 7 8 9; do echo $i >&2; sleep 0.3; done; exit 9"),
        .pty = false,
-       .inactivity_limit = absl::Seconds(1)});
+       .inactivity_limit = absl::Seconds(2)});
   ASSERT_THAT(session, IsOk());
   auto end = (*session)->Wait(Soon());
   ASSERT_THAT(end, IsOk());

@@ -168,9 +168,9 @@ TEST_F(Stdin, ConfirmationEndsWithTheProgram) {
   ASSERT_THAT(session, IsOk());
   const absl::Time start = absl::Now();
   EXPECT_THAT(
-      (*session)->Send({.text = "go", .await = Delivery::kConfirmed}, start + absl::Seconds(20)),
+      (*session)->Send({.text = "go", .await = Delivery::kConfirmed}, start + absl::Seconds(60)),
       IsOkAndHolds(Delivery::kSubmitted));
-  EXPECT_LT(absl::Now() - start, absl::Seconds(10));
+  EXPECT_LT(absl::Now() - start, absl::Seconds(30));
 }
 
 }  // namespace
