@@ -64,7 +64,7 @@ absl::StatusOr<launcher::KeeperSpec> ToKeeperSpec(const SessionSpec& spec) {
   out.cols = spec.size.cols;
   out.wall_ms = LimitMs(spec.wall_limit);
   out.inactivity_ms = LimitMs(spec.inactivity_limit);
-  out.grace_ms = static_cast<uint32_t>(std::clamp<int64_t>(LimitMs(spec.grace), 0, 1 << 30));
+  out.grace_ms = static_cast<uint32_t>(std::clamp<int64_t>(absl::ToInt64Milliseconds(spec.grace), 0, 1 << 30));
   out.scrollback_lines = spec.scrollback_lines;
   out.keep_bytes = spec.output_bytes;
   out.log_path = spec.log_path;
