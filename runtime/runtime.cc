@@ -29,6 +29,7 @@
 #include "runtime/backend.h"
 #include "runtime/native/native_backend.h"
 #include "runtime/record/lease.h"
+#include "runtime/record/random_id.h"
 #include "runtime/record/record.h"
 #include "runtime/record/session_name.h"
 #include "runtime/record/store.h"
@@ -40,15 +41,16 @@ namespace {
 
 class RuntimeImpl final : public Runtime {
  public:
-  RuntimeImpl(std::shared_ptr<const Store> store, Lease lease, UniqueFd events)
+  RuntimeImpl(std::shared_ptr<const Store> store, std::string owner_id, UniqueFd events)
       : store_(std::move(store)),
-        lease_(std::move(lease)),
-        native_(store_, lease_.owner_id()),
+        owner_id_(std::move(owner_id)),
+        native_(store_, owner_id_),
         events_(std::move(events)) {}
 
   absl::StatusOr<std::unique_ptr<Session>> CreateSession(const SessionSpec& spec) override {
     ABSL_RETURN_IF_ERROR(CheckSessionName(spec.name));
     ABSL_ASSIGN_OR_RETURN(Backend * backend, FindBackend(spec.backend.empty() ? "native" : spec.backend));
+    ABSL_RETURN_IF_ERROR(HoldLease());
     ABSL_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, backend->Create(spec));
     Watch(*session);
     return session;
@@ -124,6 +126,15 @@ class RuntimeImpl final : public Runtime {
     std::string handle, name;
   };
 
+  // From the first session on: a program that only looks at sessions, and is interrupted, leaves no lease behind.
+  absl::Status HoldLease() {
+    absl::MutexLock lock(mutex_);
+    if (lease_.has_value()) return absl::OkStatus();
+    ABSL_ASSIGN_OR_RETURN(Lease lease, Lease::Acquire(store_->dir(), owner_id_));
+    lease_.emplace(std::move(lease));
+    return absl::OkStatus();
+  }
+
   absl::StatusOr<Backend*> FindBackend(absl::string_view name) {
     if (name == native_.name()) return &native_;
     return absl::UnimplementedError(absl::StrCat("there is no backend '", name, "'; this berth has: native"));
@@ -174,10 +185,11 @@ class RuntimeImpl final : public Runtime {
   }
 
   const std::shared_ptr<const Store> store_;
-  const Lease lease_;
+  const std::string owner_id_;
+  absl::Mutex mutex_;
+  std::optional<Lease> lease_ ABSL_GUARDED_BY(mutex_);  // outlives what the backends end with this Runtime
   NativeBackend native_;
   const UniqueFd events_;
-  absl::Mutex mutex_;
   absl::flat_hash_map<int, Watched> watched_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_set<std::string> known_ ABSL_GUARDED_BY(mutex_);  // handles that are watched or were
 };
@@ -196,10 +208,10 @@ absl::string_view SessionStateName(SessionState state) {
 
 absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const RuntimeOptions& options) {
   ABSL_ASSIGN_OR_RETURN(std::shared_ptr<const Store> store, Store::Open(options.state_dir));
-  ABSL_ASSIGN_OR_RETURN(Lease lease, Lease::Acquire(store->dir()));
+  ABSL_ASSIGN_OR_RETURN(std::string owner_id, RandomHexId());
   UniqueFd events(epoll_create1(EPOLL_CLOEXEC));
   if (!events.ok()) return ErrnoStatus(errno, "make an event descriptor");
-  return absl::WrapUnique(new RuntimeImpl(std::move(store), std::move(lease), std::move(events)));
+  return absl::WrapUnique(new RuntimeImpl(std::move(store), std::move(owner_id), std::move(events)));
 }
 
 }  // namespace berth

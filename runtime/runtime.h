@@ -4,7 +4,7 @@
 //   ABSL_ASSIGN_OR_RETURN(auto session, runtime->CreateSession({.name = "a", .command = Command::Shell("make")}));
 //   ABSL_ASSIGN_OR_RETURN(ExitStatus status, session->Wait(absl::InfiniteFuture()));
 //
-// Ownership: a Runtime is an owner in the sense of the records: it holds a lease while it lives. Ephemeral sessions and
+// Ownership: a Runtime is an owner in the sense of the records: it holds a lease from its first session on. Ephemeral sessions and
 // spawned processes end with it, however it ends. Sessions and processes must not be used after it.
 // Threads: every call may be made from any thread. No thread is started, no signal handled, no child left to the
 // host's waitpid; the host is never forked.
