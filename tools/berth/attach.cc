@@ -142,6 +142,7 @@ absl::StatusOr<int> Attach(const AttachOptions& options, Context& context) {
 void AddAttach(Cli* cli) {
   cli->Add({.name = "attach",
             .summary = "Look at a session and type into it; Ctrl-] leaves it running",
+            .arguments = "[OPTIONS] NAME",
             .examples = {"berth attach fix-42", "berth attach fix-42 --detach-key C-q"}},
            [](CLI::App* app) -> Cli::Action {
              auto options = std::make_shared<AttachOptions>();

@@ -18,6 +18,7 @@
 #include "absl/strings/string_view.h"
 #include "tools/berth/context.h"
 #include "tools/berth/exit_code.h"
+#include "tools/berth/help.h"
 #include "tools/berth/output.h"
 #include "tools/berth/suggest.h"
 
@@ -134,8 +135,6 @@ absl::StatusOr<int> Cli::RunCommand(const Entry& entry, std::vector<std::string>
   const Info& info = entry.info;
   CLI::App app(info.summary, info.name);
   Context context;
-  app.usage(info.arguments.empty() ? "" : absl::StrCat("Usage: berth ", info.name, " ", info.arguments));
-  app.footer(absl::StrCat("Examples:\n  ", absl::StrJoin(info.examples, "\n  ")));
   app.set_help_flag("-h,--help", "Show this and exit");
   app.add_option("--state-dir", context.state_dir, "Where berth keeps its records")->type_name("DIR");
   if (info.json) app.add_flag("--json", context.json, "Print JSON, for programs");
@@ -146,7 +145,7 @@ absl::StatusOr<int> Cli::RunCommand(const Entry& entry, std::vector<std::string>
   std::vector<std::string> tail;
   if (info.words != Words::kNone) tail = TakeTail(&args);
   if (AsksForHelp(args)) {
-    ABSL_RETURN_IF_ERROR(Print(app.help()));
+    ABSL_RETURN_IF_ERROR(Print(HelpText(app, info.arguments, info.examples)));
     return kOk;
   }
   ABSL_RETURN_IF_ERROR(Parse(&app, std::move(args), info.words));

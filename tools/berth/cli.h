@@ -46,7 +46,7 @@ class Cli {
     std::string name;                        // may have two words: "ports free"
     std::string alias = {};
     std::string summary;
-    std::string arguments = {};              // for the usage line, if CLI11 does not know them: "-- CMD…"
+    std::string arguments = "[OPTIONS]";     // for the usage line
     std::vector<std::string> examples = {};  // two or three, without the prompt
     Words words = Words::kNone;
     bool json = false;                       // has --json

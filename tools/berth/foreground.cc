@@ -60,7 +60,8 @@ absl::Status Foreground::OnSignals() {
 absl::Status Foreground::OnExit() {
   exit_watch_->Stop();
   loop_.SetTimer(absl::InfiniteFuture(), nullptr);
-  ABSL_ASSIGN_OR_RETURN(exit_, program_->Wait(absl::Now()));
+  // It has ended; what is waited for is only the answer of whoever knows how.
+  ABSL_ASSIGN_OR_RETURN(exit_, program_->Wait(absl::Now() + absl::Seconds(10)));
   // Whatever it left running would hold the streams open.
   return program_->Stop(absl::ZeroDuration()).status();
 }

@@ -52,6 +52,7 @@ absl::StatusOr<int> Logs(const LogsOptions& options, Context& context) {
 void AddLogs(Cli* cli) {
   cli->Add({.name = "logs",
             .summary = "Print what a session's program wrote, byte for byte",
+            .arguments = "[OPTIONS] NAME",
             .examples = {"berth logs web", "berth logs -f web", "berth logs --stderr job >errors.txt"}},
            [](CLI::App* app) -> Cli::Action {
              auto options = std::make_shared<LogsOptions>();

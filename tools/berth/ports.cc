@@ -109,6 +109,7 @@ void AddLease(Cli* cli) {
 void AddWaitUnbound(Cli* cli) {
   cli->Add({.name = "ports wait",
             .summary = "Wait until no process has a port bound",
+            .arguments = "[OPTIONS] PORT",
             .examples = {"berth ports wait 8080", "berth ports wait 8080 --timeout 10s"},
             .json = true},
            [](CLI::App* app) -> Cli::Action {

@@ -34,6 +34,7 @@ absl::StatusOr<int> Rename(const RenameOptions& options, Context& context) {
 void AddRename(Cli* cli) {
   cli->Add({.name = "rename",
             .summary = "Give a session another name",
+            .arguments = "[OPTIONS] OLD NEW",
             .examples = {"berth rename fix-42 fix-42-old", "berth rename native:0123abcd web"},
             .json = true},
            [](CLI::App* app) -> Cli::Action {

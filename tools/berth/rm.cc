@@ -70,6 +70,7 @@ absl::StatusOr<int> Rm(const RmOptions& options, Context& context) {
 void AddRm(Cli* cli) {
   cli->Add({.name = "rm",
             .summary = "End sessions and remove all that they had",
+            .arguments = "[OPTIONS] NAME… | --all",
             .examples = {"berth rm fix-42", "berth rm --grace 30s web worker", "berth rm --all"},
             .json = true},
            [](CLI::App* app) -> Cli::Action {

@@ -90,6 +90,7 @@ absl::StatusOr<int> ShowStats(const std::string& name, Context& context) {
 void AddStats(Cli* cli) {
   cli->Add({.name = "stats",
             .summary = "Show what running sessions use: CPU, memory, processes, storage",
+            .arguments = "[OPTIONS] [NAME]",
             .examples = {"berth stats", "berth stats web --json | jq .memory_bytes"},
             .json = true},
            [](CLI::App* app) -> Cli::Action {

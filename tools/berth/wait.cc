@@ -74,6 +74,7 @@ absl::StatusOr<int> Kill(const KillOptions& options, Context& context) {
 void AddWait(Cli* cli) {
   cli->Add({.name = "wait",
             .summary = "Wait for a session's program to end; its exit code is berth's",
+            .arguments = "[OPTIONS] NAME",
             .examples = {"berth wait job", "berth wait job --timeout 10m || echo \"code $?\""},
             .json = true},
            [](CLI::App* app) -> Cli::Action {
@@ -87,6 +88,7 @@ void AddWait(Cli* cli) {
 void AddKill(Cli* cli) {
   cli->Add({.name = "kill",
             .summary = "End a session's program and all that it started, or signal it",
+            .arguments = "[OPTIONS] NAME",
             .examples = {"berth kill web", "berth kill web --grace 30s", "berth kill web --signal HUP"},
             .json = true},
            [](CLI::App* app) -> Cli::Action {
