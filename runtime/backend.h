@@ -1,5 +1,5 @@
-// Backend: an engine that runs sessions. One folder each; `Runtime` owns one of each and callers rarely see it.
-// Threads: every call may be made from any thread.
+// Backend: an engine that runs sessions. One folder each; `Runtime` owns one of each and callers
+// rarely see it. Threads: every call may be made from any thread.
 #ifndef BERTH_RUNTIME_BACKEND_H_
 #define BERTH_RUNTIME_BACKEND_H_
 

@@ -101,8 +101,8 @@ Env& Env::Append(absl::string_view key, absl::string_view value, absl::string_vi
 
 absl::Status CheckEnvKey(absl::string_view key) {
   const auto bad = [key](absl::string_view why) {
-    return absl::InvalidArgumentError(absl::StrCat("environment variable '",
-                                                   absl::CHexEscape(key.substr(0, 64)), "': ", why));
+    return absl::InvalidArgumentError(
+        absl::StrCat("environment variable '", absl::CHexEscape(key.substr(0, 64)), "': ", why));
   };
   if (key.empty()) return bad("the name is empty");
   if (absl::ascii_isdigit(key[0])) return bad("the name begins with a digit");

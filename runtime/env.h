@@ -3,8 +3,8 @@
 //   Env env = Env::Basic();
 //   env.Set("PORT", "8080").Append("PATH", "/opt/tool/bin", ":");
 //
-// Values are byte-exact and never expanded. They reach the program through memory only: no argv, no file, no log.
-// Value type; not thread-safe.
+// Values are byte-exact and never expanded. They reach the program through memory only: no argv, no
+// file, no log. Value type; not thread-safe.
 #ifndef BERTH_RUNTIME_ENV_H_
 #define BERTH_RUNTIME_ENV_H_
 
@@ -20,7 +20,8 @@ class Env {
  public:
   // Nothing of the host's environment.
   static Env Clean();
-  // What a shell cannot do without, where the host has it: PATH HOME USER LOGNAME SHELL LANG LC_* TERM TZ TMPDIR.
+  // What a shell cannot do without, where the host has it: PATH HOME USER LOGNAME SHELL LANG LC_*
+  // TERM TZ TMPDIR.
   static Env Basic();
   // The listed variables, where the host has them.
   static Env InheritListed(std::vector<std::string> keys);
@@ -32,8 +33,9 @@ class Env {
   // Adds `value` behind what is there, with `separator` between; alone if there is nothing.
   Env& Append(absl::string_view key, absl::string_view value, absl::string_view separator);
 
-  // "KEY=value" strings, in the order in which they were first named. InvalidArgument, naming the key, for a key that
-  // is not [A-Za-z_][A-Za-z0-9_]* or a value with a NUL byte. `host` is the environment to inherit from.
+  // "KEY=value" strings, in the order in which they were first named. InvalidArgument, naming the
+  // key, for a key that is not [A-Za-z_][A-Za-z0-9_]* or a value with a NUL byte. `host` is the
+  // environment to inherit from.
   absl::StatusOr<std::vector<std::string>> Resolve(const char* const* host) const;
 
  private:

@@ -4,9 +4,9 @@
 //   ABSL_ASSIGN_OR_RETURN(UniqueFd out, process->TakeStdout());
 //   ABSL_ASSIGN_OR_RETURN(ExitStatus status, process->Wait(absl::Now() + absl::Minutes(5)));
 //
-// Ownership: the object owns the process tree. Destroying it ends the tree (KILL) and returns once it is gone.
-// When the main process ends by itself, whatever it left running is ended too: nothing outlives it.
-// Threads: every call may be made from any thread, any number at once.
+// Ownership: the object owns the process tree. Destroying it ends the tree (KILL) and returns once
+// it is gone. When the main process ends by itself, whatever it left running is ended too: nothing
+// outlives it. Threads: every call may be made from any thread, any number at once.
 #ifndef BERTH_RUNTIME_PROCESS_H_
 #define BERTH_RUNTIME_PROCESS_H_
 
@@ -32,9 +32,10 @@ class Process {
   virtual bool is_pty() const = 0;
   virtual StartTiming timing() const = 0;
 
-  // The caller's ends of the streams, as plain byte descriptors: each once, then FailedPrecondition; also
-  // FailedPrecondition for one that is not a pipe. Byte-exact; a pipe holds 1 MiB, and a program that writes more than
-  // is read waits. With a terminal: stdout reads, stdin writes, there is no stderr.
+  // The caller's ends of the streams, as plain byte descriptors: each once, then
+  // FailedPrecondition; also FailedPrecondition for one that is not a pipe. Byte-exact; a pipe
+  // holds 1 MiB, and a program that writes more than is read waits. With a terminal: stdout reads,
+  // stdin writes, there is no stderr.
   virtual absl::StatusOr<UniqueFd> TakeStdin() = 0;
   virtual absl::StatusOr<UniqueFd> TakeStdout() = 0;
   virtual absl::StatusOr<UniqueFd> TakeStderr() = 0;
@@ -44,14 +45,16 @@ class Process {
   // To the main process alone. FailedPrecondition once it has ended.
   virtual absl::Status Signal(int signal) = 0;
 
-  // TERM to the whole tree, KILL after `grace`; returns how the main process ended, once everything is gone.
+  // TERM to the whole tree, KILL after `grace`; returns how the main process ended, once everything
+  // is gone.
   virtual absl::StatusOr<ExitStatus> Stop(absl::Duration grace) = 0;
 
-  // How the main process ended. Any number of callers, any number of times: all get the same answer.
-  // DeadlineExceeded if it still runs then.
+  // How the main process ended. Any number of callers, any number of times: all get the same
+  // answer. DeadlineExceeded if it still runs then.
   virtual absl::StatusOr<ExitStatus> Wait(absl::Time deadline) = 0;
 
-  // A descriptor of the caller's own that becomes readable once Wait would return at once. For poll; never read it.
+  // A descriptor of the caller's own that becomes readable once Wait would return at once. For
+  // poll; never read it.
   virtual absl::StatusOr<UniqueFd> ExitFd() = 0;
 
   virtual absl::StatusOr<Stats> GetStats() = 0;

@@ -49,7 +49,8 @@ class RuntimeImpl final : public Runtime {
 
   absl::StatusOr<std::unique_ptr<Session>> CreateSession(const SessionSpec& spec) override {
     ABSL_RETURN_IF_ERROR(CheckSessionName(spec.name));
-    ABSL_ASSIGN_OR_RETURN(Backend * backend, FindBackend(spec.backend.empty() ? "native" : spec.backend));
+    ABSL_ASSIGN_OR_RETURN(Backend * backend,
+                          FindBackend(spec.backend.empty() ? "native" : spec.backend));
     ABSL_RETURN_IF_ERROR(HoldLease());
     ABSL_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, backend->Create(spec));
     Watch(*session);
@@ -57,15 +58,18 @@ class RuntimeImpl final : public Runtime {
   }
 
   absl::StatusOr<std::unique_ptr<Session>> Open(absl::string_view handle) override {
-    const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(handle, absl::MaxSplits(':', 1));
+    const std::pair<absl::string_view, absl::string_view> parts =
+        absl::StrSplit(handle, absl::MaxSplits(':', 1));
     ABSL_ASSIGN_OR_RETURN(Backend * backend, FindBackend(parts.first));
     absl::StatusOr<Record> record = store_->Read(std::string(parts.second));
     if (absl::IsNotFound(record.status()) || absl::IsInvalidArgument(record.status())) {
-      return absl::NotFoundError(absl::StrCat("there is no session with the handle '", handle, "'"));
+      return absl::NotFoundError(
+          absl::StrCat("there is no session with the handle '", handle, "'"));
     }
     ABSL_RETURN_IF_ERROR(record.status());
     if (record->backend != parts.first) {
-      return absl::NotFoundError(absl::StrCat("there is no session with the handle '", handle, "'"));
+      return absl::NotFoundError(
+          absl::StrCat("there is no session with the handle '", handle, "'"));
     }
     return OpenRecord(backend, *record);
   }
@@ -92,11 +96,14 @@ class RuntimeImpl final : public Runtime {
       absl::StatusOr<SessionInfo> info = (*session)->Info();
       if (info.ok()) infos.push_back(*std::move(info));  // not ok: destroyed since
     }
-    std::sort(infos.begin(), infos.end(), [](const SessionInfo& a, const SessionInfo& b) { return a.name < b.name; });
+    std::sort(infos.begin(), infos.end(),
+              [](const SessionInfo& a, const SessionInfo& b) { return a.name < b.name; });
     return infos;
   }
 
-  absl::StatusOr<std::unique_ptr<Process>> Spawn(const ProcessSpec& spec) override { return native_.Spawn(spec); }
+  absl::StatusOr<std::unique_ptr<Process>> Spawn(const ProcessSpec& spec) override {
+    return native_.Spawn(spec);
+  }
 
   int event_fd() const override { return events_.get(); }
 
@@ -126,7 +133,8 @@ class RuntimeImpl final : public Runtime {
     std::string handle, name;
   };
 
-  // From the first session on: a program that only looks at sessions, and is interrupted, leaves no lease behind.
+  // From the first session on: a program that only looks at sessions, and is interrupted, leaves no
+  // lease behind.
   absl::Status HoldLease() {
     absl::MutexLock lock(mutex_);
     if (lease_.has_value()) return absl::OkStatus();
@@ -137,7 +145,8 @@ class RuntimeImpl final : public Runtime {
 
   absl::StatusOr<Backend*> FindBackend(absl::string_view name) {
     if (name == native_.name()) return &native_;
-    return absl::UnimplementedError(absl::StrCat("there is no backend '", name, "'; this berth has: native"));
+    return absl::UnimplementedError(
+        absl::StrCat("there is no backend '", name, "'; this berth has: native"));
   }
 
   absl::StatusOr<std::unique_ptr<Session>> OpenRecord(Backend* backend, const Record& record) {
@@ -146,8 +155,8 @@ class RuntimeImpl final : public Runtime {
     return session;
   }
 
-  // The session's end will be an event, once, however often it is opened. One whose end cannot be watched is told of
-  // when it is asked.
+  // The session's end will be an event, once, however often it is opened. One whose end cannot be
+  // watched is told of when it is asked.
   void Watch(Session& session) {
     {
       absl::MutexLock lock(mutex_);
@@ -187,21 +196,27 @@ class RuntimeImpl final : public Runtime {
   const std::shared_ptr<const Store> store_;
   const std::string owner_id_;
   absl::Mutex mutex_;
-  std::optional<Lease> lease_ ABSL_GUARDED_BY(mutex_);  // outlives what the backends end with this Runtime
+  std::optional<Lease> lease_
+      ABSL_GUARDED_BY(mutex_);  // outlives what the backends end with this Runtime
   NativeBackend native_;
   const UniqueFd events_;
   absl::flat_hash_map<int, Watched> watched_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_set<std::string> known_ ABSL_GUARDED_BY(mutex_);  // handles that are watched or were
+  absl::flat_hash_set<std::string> known_
+      ABSL_GUARDED_BY(mutex_);  // handles that are watched or were
 };
 
 }  // namespace
 
 absl::string_view SessionStateName(SessionState state) {
   switch (state) {
-    case SessionState::kStarting: return "starting";
-    case SessionState::kRunning: return "running";
-    case SessionState::kExited: return "exited";
-    case SessionState::kUnknown: return "unknown";
+    case SessionState::kStarting:
+      return "starting";
+    case SessionState::kRunning:
+      return "running";
+    case SessionState::kExited:
+      return "exited";
+    case SessionState::kUnknown:
+      return "unknown";
   }
   return "unknown";
 }
@@ -211,7 +226,8 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const RuntimeOptions& o
   ABSL_ASSIGN_OR_RETURN(std::string owner_id, RandomHexId());
   UniqueFd events(epoll_create1(EPOLL_CLOEXEC));
   if (!events.ok()) return ErrnoStatus(errno, "make an event descriptor");
-  return absl::WrapUnique(new RuntimeImpl(std::move(store), std::move(owner_id), std::move(events)));
+  return absl::WrapUnique(
+      new RuntimeImpl(std::move(store), std::move(owner_id), std::move(events)));
 }
 
 }  // namespace berth

@@ -1,13 +1,15 @@
-// Runtime: the way in. Makes sessions and processes, finds the ones that exist, tells what happens to them.
+// Runtime: the way in. Makes sessions and processes, finds the ones that exist, tells what happens
+// to them.
 //
 //   ABSL_ASSIGN_OR_RETURN(auto runtime, berth::Runtime::Create({}));
-//   ABSL_ASSIGN_OR_RETURN(auto session, runtime->CreateSession({.name = "a", .command = Command::Shell("make")}));
-//   ABSL_ASSIGN_OR_RETURN(ExitStatus status, session->Wait(absl::InfiniteFuture()));
+//   ABSL_ASSIGN_OR_RETURN(auto session, runtime->CreateSession({.name = "a", .command =
+//   Command::Shell("make")})); ABSL_ASSIGN_OR_RETURN(ExitStatus status,
+//   session->Wait(absl::InfiniteFuture()));
 //
-// Ownership: a Runtime is an owner in the sense of the records: it holds a lease from its first session on. Ephemeral sessions and
-// spawned processes end with it, however it ends. Sessions and processes must not be used after it.
-// Threads: every call may be made from any thread. No thread is started, no signal handled, no child left to the
-// host's waitpid; the host is never forked.
+// Ownership: a Runtime is an owner in the sense of the records: it holds a lease from its first
+// session on. Ephemeral sessions and spawned processes end with it, however it ends. Sessions and
+// processes must not be used after it. Threads: every call may be made from any thread. No thread
+// is started, no signal handled, no child left to the host's waitpid; the host is never forked.
 #ifndef BERTH_RUNTIME_RUNTIME_H_
 #define BERTH_RUNTIME_RUNTIME_H_
 
@@ -26,14 +28,16 @@
 namespace berth {
 
 struct RuntimeOptions {
-  std::string state_dir = {};  // "": $BERTH_STATE_DIR, else $XDG_STATE_HOME/berth, else ~/.local/state/berth
+  std::string state_dir =
+      {};  // "": $BERTH_STATE_DIR, else $XDG_STATE_HOME/berth, else ~/.local/state/berth
 };
 
 // Something that happened to a session made or opened by this Runtime.
 struct Event {
   enum class Kind : uint8_t {
-    kExited = 1,   // the main process ended: `exit`
-    kLost = 2,     // its engine or supervisor does not answer any more: liveness is unknown, `detail` says why
+    kExited = 1,  // the main process ended: `exit`
+    kLost = 2,  // its engine or supervisor does not answer any more: liveness is unknown, `detail`
+                // says why
   };
   Kind kind = Kind::kExited;
   std::string handle = {};
@@ -52,7 +56,8 @@ class Runtime {
   virtual absl::StatusOr<std::unique_ptr<Session>> Open(absl::string_view handle) = 0;
   // By name, exactly, never by prefix.
   virtual absl::StatusOr<std::unique_ptr<Session>> Find(absl::string_view name) = 0;
-  // All sessions of this state directory, by name. An engine that does not answer gives state kUnknown.
+  // All sessions of this state directory, by name. An engine that does not answer gives state
+  // kUnknown.
   virtual absl::StatusOr<std::vector<SessionInfo>> List() = 0;
 
   // The cheap form: no name, no record of its own, ends with its Process object or this Runtime.

@@ -1,14 +1,16 @@
-// Session: a named place with one main process, a terminal or three pipes, a log, limits and a record.
+// Session: a named place with one main process, a terminal or three pipes, a log, limits and a
+// record.
 //
-//   ABSL_ASSIGN_OR_RETURN(auto session, runtime->CreateSession({.name = "fix-42", .command = Command::Shell("claude")}));
-//   ABSL_RETURN_IF_ERROR(session->Send({.text = "run the tests"}).status());
-//   ABSL_ASSIGN_OR_RETURN(std::string screen, session->Capture({.lines = 40}));
+//   ABSL_ASSIGN_OR_RETURN(auto session, runtime->CreateSession({.name = "fix-42", .command =
+//   Command::Shell("claude")})); ABSL_RETURN_IF_ERROR(session->Send({.text = "run the
+//   tests"}).status()); ABSL_ASSIGN_OR_RETURN(std::string screen, session->Capture({.lines = 40}));
 //
-// Ownership: the object is a view. Destroying it ends nothing: a durable session goes on until Destroy, an ephemeral
-// one until Destroy or the death of the Runtime that made it. Another process opens it again by its handle.
-// Threads: every call may be made from any thread, any number at once; sends to one session never interleave.
-// Failure: an engine that does not answer is Unavailable, never "dead"; a session that is gone is NotFound; what an
-// engine cannot do is Unimplemented. Every call has a deadline of its own or ends by itself.
+// Ownership: the object is a view. Destroying it ends nothing: a durable session goes on until
+// Destroy, an ephemeral one until Destroy or the death of the Runtime that made it. Another process
+// opens it again by its handle. Threads: every call may be made from any thread, any number at
+// once; sends to one session never interleave. Failure: an engine that does not answer is
+// Unavailable, never "dead"; a session that is gone is NotFound; what an engine cannot do is
+// Unimplemented. Every call has a deadline of its own or ends by itself.
 #ifndef BERTH_RUNTIME_SESSION_H_
 #define BERTH_RUNTIME_SESSION_H_
 
@@ -44,22 +46,23 @@ struct SessionInfo {
   pid_t pid = 0;
   std::string cwd = {};
   absl::Time created;
-  ExitStatus exit;              // if state is kExited
-  std::string tree = {};             // how the whole tree is held: "cgroup", "subreaper", "pidns"
-  int attached = 0;             // viewers now
-  int64_t output_bytes = 0;     // written by the program so far
-  absl::Time last_output;       // InfinitePast: none yet
-  std::string title = {};            // as set by the program
+  ExitStatus exit;           // if state is kExited
+  std::string tree = {};     // how the whole tree is held: "cgroup", "subreaper", "pidns"
+  int attached = 0;          // viewers now
+  int64_t output_bytes = 0;  // written by the program so far
+  absl::Time last_output;    // InfinitePast: none yet
+  std::string title = {};    // as set by the program
   std::string log_path = {};
   absl::btree_map<std::string, std::string> labels = {};
 };
 
 // One message to the program, sent whole or not at all.
 struct Message {
-  absl::string_view text = {};   // any bytes; 1 MB works
+  absl::string_view text = {};  // any bytes; 1 MB works
   // Key to press after the text ("Enter", "C-m", …); "" presses none.
   absl::string_view submit = "Enter";
-  // Bracketed paste when the program asked for it; a paste-end marker inside the text cannot break out.
+  // Bracketed paste when the program asked for it; a paste-end marker inside the text cannot break
+  // out.
   bool paste = true;
   // How far delivery is awaited.
   Delivery await = Delivery::kSubmitted;
@@ -76,12 +79,13 @@ struct OutputOptions {
   OutputStream stream = OutputStream::kStdout;  // a terminal has only kStdout
   // First byte wanted, counted from the session's first one; -1 is "from now on".
   int64_t from = 0;
-  // A reader that lags is waited for up to this many bytes; then the program waits. 0: the program never waits,
-  // and what the reader missed is skipped.
+  // A reader that lags is waited for up to this many bytes; then the program waits. 0: the program
+  // never waits, and what the reader missed is skipped.
   int64_t buffer_bytes = int64_t{64} << 20;
 };
 
-// A byte stream to read until end of file, and where it really begins: later than asked if older bytes are gone.
+// A byte stream to read until end of file, and where it really begins: later than asked if older
+// bytes are gone.
 struct Output {
   UniqueFd fd;
   int64_t begins = 0;
@@ -97,13 +101,14 @@ class Session {
   virtual absl::StatusOr<SessionInfo> Info() = 0;
   virtual LivenessReport CheckLiveness() = 0;
 
-  // Returns what is known of the delivery; at least kQueued, as much as `await` asks where `deadline` allows it.
-  // On an error nothing of the message was sent.
+  // Returns what is known of the delivery; at least kQueued, as much as `await` asks where
+  // `deadline` allows it. On an error nothing of the message was sent.
   virtual absl::StatusOr<Delivery> Send(const Message& message, absl::Time deadline) = 0;
   absl::StatusOr<Delivery> Send(const Message& message) {
     return Send(message, absl::Now() + absl::Seconds(30));
   }
-  // Keys by name: "Enter", "C-c", "Up", "F5", "M-x"; InvalidArgument names the one that is not known.
+  // Keys by name: "Enter", "C-c", "Up", "F5", "M-x"; InvalidArgument names the one that is not
+  // known.
   virtual absl::Status SendKeys(const std::vector<std::string>& keys) = 0;
 
   // What a person would see, as text: the same on every backend.
@@ -113,7 +118,8 @@ class Session {
   virtual absl::Status CloseStdin() = 0;
 
   virtual absl::Status Resize(TerminalSize size) = 0;
-  // A viewer: a socket that carries the screen now and all output after it, and takes input. Several at once.
+  // A viewer: a socket that carries the screen now and all output after it, and takes input.
+  // Several at once.
   virtual absl::StatusOr<UniqueFd> Attach() = 0;
   // The command that attaches a person's terminal to this session.
   virtual std::vector<std::string> AttachCommand() const = 0;

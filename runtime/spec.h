@@ -54,7 +54,7 @@ class Stdio {
 struct ProcessSpec {
   Command command = {};
   Env env = Env::Basic();  // Exec: on top of the session's own
-  std::string cwd = {};         // absolute; "" is the session's, or the caller's
+  std::string cwd = {};    // absolute; "" is the session's, or the caller's
   Stdio stdin_ = Stdio::Null();
   Stdio stdout_ = Stdio::Pipe();
   Stdio stderr_ = Stdio::Pipe();
@@ -65,7 +65,7 @@ struct ProcessSpec {
 
 // A session.
 struct SessionSpec {
-  std::string name = {};  // [A-Za-z0-9][A-Za-z0-9_-]{0,63}
+  std::string name = {};     // [A-Za-z0-9][A-Za-z0-9_-]{0,63}
   std::string backend = {};  // "native", "tmux", "docker", "nix"; "" lets berth choose
   Command command = {};
   Env env = Env::Basic();

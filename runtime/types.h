@@ -49,7 +49,8 @@ struct TerminalSize {
 
 // What is known of a sent message. Each includes the ones before it.
 enum class Delivery : uint8_t {
-  kQueued = 0,     // accepted whole by the session's supervisor; the program has not been given all of it
+  kQueued =
+      0,  // accepted whole by the session's supervisor; the program has not been given all of it
   kWritten = 1,    // all bytes are in the program's terminal or pipe
   kSubmitted = 2,  // and the submit key after them
   kConfirmed = 3,  // and the program answered with output after it
@@ -64,12 +65,13 @@ struct LivenessReport {
 
 // What a session or a process tree uses. Negative: not known here.
 struct Stats {
-  absl::Duration cpu;           // user + system, of the living members and (with a cgroup) of the dead ones too
-  int64_t memory_bytes = -1;    // resident
+  absl::Duration
+      cpu;  // user + system, of the living members and (with a cgroup) of the dead ones too
+  int64_t memory_bytes = -1;  // resident
   int64_t processes = -1;
-  int64_t read_bytes = -1;      // from storage
+  int64_t read_bytes = -1;  // from storage
   int64_t write_bytes = -1;
-  std::string source;           // "cgroup", "proc" or the engine's name
+  std::string source;  // "cgroup", "proc" or the engine's name
 };
 
 }  // namespace berth

@@ -29,7 +29,8 @@ namespace berth {
 namespace {
 
 // What the keeper said went wrong, with the code that fits.
-absl::Status KeeperError(const launcher::Message& message, absl::string_view program, absl::string_view cwd) {
+absl::Status KeeperError(const launcher::Message& message, absl::string_view program,
+                         absl::string_view cwd) {
   launcher::Reader in = message.reader();
   const int error = in.Get<int32_t>();
   const launcher::Step step = in.Get<launcher::Step>();
@@ -37,14 +38,22 @@ absl::Status KeeperError(const launcher::Message& message, absl::string_view pro
   if (!in.done()) return absl::InternalError("the session's keeper gave a malformed answer");
   if (detail.empty()) return launcher::StartError(step, error, program, cwd);
   switch (error) {
-    case EINVAL: return absl::InvalidArgumentError(detail);
-    case ENOTSUP: return absl::FailedPreconditionError(detail);
-    case EPIPE: return absl::FailedPreconditionError(detail);
-    case ESRCH: return absl::FailedPreconditionError(detail);
-    case ENOBUFS: return absl::ResourceExhaustedError(detail);
-    case ETIMEDOUT: return absl::DeadlineExceededError(detail);
-    case EAGAIN: return absl::UnavailableError(detail);
-    default: return ErrnoStatus(error, detail);
+    case EINVAL:
+      return absl::InvalidArgumentError(detail);
+    case ENOTSUP:
+      return absl::FailedPreconditionError(detail);
+    case EPIPE:
+      return absl::FailedPreconditionError(detail);
+    case ESRCH:
+      return absl::FailedPreconditionError(detail);
+    case ENOBUFS:
+      return absl::ResourceExhaustedError(detail);
+    case ETIMEDOUT:
+      return absl::DeadlineExceededError(detail);
+    case EAGAIN:
+      return absl::UnavailableError(detail);
+    default:
+      return ErrnoStatus(error, detail);
   }
 }
 
@@ -53,33 +62,39 @@ absl::Status KeeperError(const launcher::Message& message, absl::string_view pro
 absl::StatusOr<UniqueFd> KeeperChannel::Connect(absl::Time deadline) const {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  const int n = snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", run_fd_, uid_.c_str());
+  const int n = snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", run_fd_,
+                         uid_.c_str());
   if (n < 0 || static_cast<size_t>(n) >= sizeof(address.sun_path)) {
     return absl::InvalidArgumentError("the session's id is too long for a socket");
   }
   UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (!socket.ok()) return ErrnoStatus(errno, "make a socket");
   // connect waits, for ever if need be, while the queue of a keeper that does not accept is full.
-  const absl::Duration left = std::clamp(deadline - absl::Now(), absl::Milliseconds(1), absl::Hours(24));
+  const absl::Duration left =
+      std::clamp(deadline - absl::Now(), absl::Milliseconds(1), absl::Hours(24));
   const timeval limit = absl::ToTimeval(left);
   setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
   while (connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) {
     if (errno == EINTR) continue;
-    if (errno == ENOENT || errno == ECONNREFUSED) return absl::NotFoundError("the session has no keeper");
+    if (errno == ENOENT || errno == ECONNREFUSED)
+      return absl::NotFoundError("the session has no keeper");
     if (errno == EAGAIN) return absl::UnavailableError("the session's keeper does not answer");
     return ErrnoStatus(errno, "connect to the session's keeper");
   }
   return socket;
 }
 
-absl::Status KeeperChannel::Send(int socket, uint16_t type, absl::string_view body, const int* fds, int fd_count) {
+absl::Status KeeperChannel::Send(int socket, uint16_t type, absl::string_view body, const int* fds,
+                                 int fd_count) {
   const int error = launcher::SendMessage(socket, type, body, fds, fd_count);
-  if (error == EPIPE || error == ECONNRESET) return absl::UnavailableError("the session's keeper is gone");
+  if (error == EPIPE || error == ECONNRESET)
+    return absl::UnavailableError("the session's keeper is gone");
   if (error == EMSGSIZE) return absl::ResourceExhaustedError("a request may have 72 MiB at most");
   return error == 0 ? absl::OkStatus() : ErrnoStatus(error, "ask the session's keeper");
 }
 
-absl::StatusOr<launcher::Message> KeeperChannel::Receive(int socket, absl::Time deadline, absl::string_view program,
+absl::StatusOr<launcher::Message> KeeperChannel::Receive(int socket, absl::Time deadline,
+                                                         absl::string_view program,
                                                          absl::string_view cwd) {
   const absl::Status waited = WaitFd(socket, POLLIN, deadline, "wait for the session's keeper");
   if (absl::IsDeadlineExceeded(waited)) {
@@ -93,7 +108,8 @@ absl::StatusOr<launcher::Message> KeeperChannel::Receive(int socket, absl::Time 
     return ErrnoStatus(error, "hear from the session's keeper");
   }
   if (message.type == launcher::kFailed) return KeeperError(message, program, cwd);
-  if (message.type != launcher::kOk) return absl::InternalError("the session's keeper gave a malformed answer");
+  if (message.type != launcher::kOk)
+    return absl::InternalError("the session's keeper gave a malformed answer");
   return message;
 }
 

@@ -46,15 +46,18 @@ int64_t LimitMs(absl::Duration limit) {
 absl::StatusOr<launcher::KeeperSpec> ToKeeperSpec(const SessionSpec& spec) {
   ABSL_RETURN_IF_ERROR(CheckSessionName(spec.name));
   ABSL_RETURN_IF_ERROR(CheckCommand(spec.command));
-  if (spec.size.rows == 0 || spec.size.cols == 0 || spec.size.rows > 1024 || spec.size.cols > 4096) {
+  if (spec.size.rows == 0 || spec.size.cols == 0 || spec.size.rows > 1024 ||
+      spec.size.cols > 4096) {
     return absl::InvalidArgumentError("a terminal has 1 to 1024 rows and 1 to 4096 columns");
   }
   if (spec.output_bytes < 0 || spec.output_bytes > (int64_t{1} << 30)) {
     return absl::InvalidArgumentError("between 0 and 1 GiB of output can be kept");
   }
-  if (spec.scrollback_lines < 0) return absl::InvalidArgumentError("the scrollback cannot have fewer than 0 lines");
+  if (spec.scrollback_lines < 0)
+    return absl::InvalidArgumentError("the scrollback cannot have fewer than 0 lines");
   if (!spec.log_path.empty() && spec.log_path[0] != '/') {
-    return absl::InvalidArgumentError(absl::StrCat("log '", spec.log_path, "': give an absolute path"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("log '", spec.log_path, "': give an absolute path"));
   }
   launcher::KeeperSpec out;
   out.name = spec.name;
@@ -64,7 +67,8 @@ absl::StatusOr<launcher::KeeperSpec> ToKeeperSpec(const SessionSpec& spec) {
   out.cols = spec.size.cols;
   out.wall_ms = LimitMs(spec.wall_limit);
   out.inactivity_ms = LimitMs(spec.inactivity_limit);
-  out.grace_ms = static_cast<uint32_t>(std::clamp<int64_t>(absl::ToInt64Milliseconds(spec.grace), 0, 1 << 30));
+  out.grace_ms =
+      static_cast<uint32_t>(std::clamp<int64_t>(absl::ToInt64Milliseconds(spec.grace), 0, 1 << 30));
   out.scrollback_lines = spec.scrollback_lines;
   out.keep_bytes = spec.output_bytes;
   out.log_path = spec.log_path;
@@ -86,12 +90,14 @@ absl::Status StartRefused(const launcher::Message& message, const launcher::Keep
   return launcher::StartError(step, error, spec.argv[0], spec.cwd);
 }
 
-absl::StatusOr<launcher::Message> Ask(int keeper, uint16_t type, absl::string_view body, const int* fds, int count,
-                                      const launcher::KeeperSpec& spec) {
+absl::StatusOr<launcher::Message> Ask(int keeper, uint16_t type, absl::string_view body,
+                                      const int* fds, int count, const launcher::KeeperSpec& spec) {
   ABSL_RETURN_IF_ERROR(KeeperChannel::Send(keeper, type, body, fds, count));
-  ABSL_RETURN_IF_ERROR(WaitFd(keeper, POLLIN, absl::Now() + kStartTime, "wait for the session's keeper"));
+  ABSL_RETURN_IF_ERROR(
+      WaitFd(keeper, POLLIN, absl::Now() + kStartTime, "wait for the session's keeper"));
   launcher::Message answer;
-  if (launcher::ReceiveMessage(keeper, &answer) != 0) return absl::UnavailableError("the session's keeper went away");
+  if (launcher::ReceiveMessage(keeper, &answer) != 0)
+    return absl::UnavailableError("the session's keeper went away");
   if (answer.type == launcher::kFailed) return StartRefused(answer, spec);
   return answer;
 }
@@ -99,7 +105,8 @@ absl::StatusOr<launcher::Message> Ask(int keeper, uint16_t type, absl::string_vi
 // Leaves a keeper whose session must not outlive us, and waits until it is gone.
 void Leave(int owner, absl::Duration grace) {
   shutdown(owner, SHUT_WR);
-  WaitFd(owner, POLLRDHUP, absl::Now() + grace + kStartTime, "wait for the session's keeper to go").IgnoreError();
+  WaitFd(owner, POLLRDHUP, absl::Now() + grace + kStartTime, "wait for the session's keeper to go")
+      .IgnoreError();
 }
 
 }  // namespace
@@ -132,8 +139,9 @@ absl::Status NativeBackend::Start(const SessionSpec& spec, Record* record, Uniqu
   ABSL_ASSIGN_OR_RETURN(*owner, launcher->StartKeeper(spec.name));
   ABSL_ASSIGN_OR_RETURN(const UniqueFd session_dir, store_->OpenSessionDir(record->uid));
   const int fds[3] = {session_dir.get(), store_->dir().names_fd(), store_->dir().run_fd()};
-  ABSL_ASSIGN_OR_RETURN(const launcher::Message ready,
-                        Ask(owner->get(), launcher::kSetup, keeper_spec.Encode(), fds, 3, keeper_spec));
+  ABSL_ASSIGN_OR_RETURN(
+      const launcher::Message ready,
+      Ask(owner->get(), launcher::kSetup, keeper_spec.Encode(), fds, 3, keeper_spec));
   launcher::Reader in = ready.reader();
   const pid_t keeper_pid = in.Get<int32_t>();
   const uint64_t keeper_start = in.Get<uint64_t>();
@@ -169,7 +177,8 @@ absl::StatusOr<std::unique_ptr<Session>> NativeBackend::Create(const SessionSpec
   ABSL_ASSIGN_OR_RETURN(record, store_->Reserve(std::move(record)));
   UniqueFd owner;
   if (absl::Status started = Start(spec, &record, &owner); !started.ok()) {
-    // A keeper hears that its owner has left, or left by itself: wait for it, then nothing else is there.
+    // A keeper hears that its owner has left, or left by itself: wait for it, then nothing else is
+    // there.
     if (owner.ok()) Leave(owner.get(), spec.grace);
     store_->Remove(record.uid).IgnoreError();
     return started;
@@ -177,7 +186,9 @@ absl::StatusOr<std::unique_ptr<Session>> NativeBackend::Create(const SessionSpec
   if (!spec.durable) {
     absl::MutexLock lock(mutex_);
     // Forgets those that are gone meanwhile.
-    std::erase_if(ephemeral_, [](const UniqueFd& fd) { return WaitFd(fd.get(), POLLRDHUP, absl::InfinitePast(), "").ok(); });
+    std::erase_if(ephemeral_, [](const UniqueFd& fd) {
+      return WaitFd(fd.get(), POLLRDHUP, absl::InfinitePast(), "").ok();
+    });
     ephemeral_.push_back(std::move(owner));
   }
   return std::make_unique<NativeSession>(store_, std::move(record));
@@ -200,9 +211,11 @@ absl::StatusOr<std::unique_ptr<Process>> NativeBackend::Spawn(const ProcessSpec&
   ABSL_ASSIGN_OR_RETURN(launcher::Spawned spawned, launcher->Spawn(request));
   const pid_t pid = spawned.pid;
   auto stopper = [launcher, pid](absl::Duration grace) {
-    return launcher->Stop(pid, static_cast<uint32_t>(std::clamp<int64_t>(absl::ToInt64Milliseconds(grace), 0, 1 << 30)));
+    return launcher->Stop(pid, static_cast<uint32_t>(std::clamp<int64_t>(
+                                   absl::ToInt64Milliseconds(grace), 0, 1 << 30)));
   };
-  return std::make_unique<NativeProcess>(std::move(spawned), std::move(streams), spec.pty, std::move(stopper));
+  return std::make_unique<NativeProcess>(std::move(spawned), std::move(streams), spec.pty,
+                                         std::move(stopper));
 }
 
 }  // namespace berth

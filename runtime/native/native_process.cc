@@ -74,7 +74,8 @@ absl::StatusOr<ProcessStreams> ProcessStreams::Make(const ProcessSpec& spec) {
       case Stdio::Kind::kNull:
         break;
       case Stdio::Kind::kFd:
-        // Checked here, where the caller's number can be named; the send would only say that one of them is bad.
+        // Checked here, where the caller's number can be named; the send would only say that one of
+        // them is bad.
         if (fcntl(wanted[i].fd(), F_GETFD) < 0) {
           return absl::InvalidArgumentError(
               absl::StrCat("descriptor ", wanted[i].fd(), " for stream ", i, " is not open"));
@@ -96,8 +97,12 @@ absl::StatusOr<ProcessStreams> ProcessStreams::Make(const ProcessSpec& spec) {
   return streams;
 }
 
-NativeProcess::NativeProcess(launcher::Spawned spawned, ProcessStreams streams, bool pty, Stopper stopper)
-    : spawned_(std::move(spawned)), pty_(pty), stopper_(std::move(stopper)), streams_(std::move(streams)) {
+NativeProcess::NativeProcess(launcher::Spawned spawned, ProcessStreams streams, bool pty,
+                             Stopper stopper)
+    : spawned_(std::move(spawned)),
+      pty_(pty),
+      stopper_(std::move(stopper)),
+      streams_(std::move(streams)) {
   for (UniqueFd& fd : streams_.made) fd.reset();
   if (pty_) terminal_ = UniqueFd(fcntl(streams_.stdout_.get(), F_DUPFD_CLOEXEC, 3));
 }
@@ -106,21 +111,29 @@ NativeProcess::~NativeProcess() { Stop(absl::ZeroDuration()).IgnoreError(); }
 
 StartTiming NativeProcess::timing() const {
   const auto at = [](uint64_t ns) { return absl::Nanoseconds(static_cast<int64_t>(ns)); };
-  return {at(spawned_.requested_ns), at(spawned_.received_ns), at(spawned_.started_ns), at(spawned_.replied_ns)};
+  return {at(spawned_.requested_ns), at(spawned_.received_ns), at(spawned_.started_ns),
+          at(spawned_.replied_ns)};
 }
 
 absl::StatusOr<UniqueFd> NativeProcess::Take(UniqueFd ProcessStreams::* stream, const char* name) {
   absl::MutexLock lock(mutex_);
   UniqueFd& fd = streams_.*stream;
   if (!fd.ok()) {
-    return absl::FailedPreconditionError(absl::StrCat(name, " is not a pipe of this process, or was taken already"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(name, " is not a pipe of this process, or was taken already"));
   }
   return std::move(fd);
 }
 
-absl::StatusOr<UniqueFd> NativeProcess::TakeStdin() { return Take(&ProcessStreams::stdin_, "stdin"); }
-absl::StatusOr<UniqueFd> NativeProcess::TakeStdout() { return Take(&ProcessStreams::stdout_, "stdout"); }
-absl::StatusOr<UniqueFd> NativeProcess::TakeStderr() { return Take(&ProcessStreams::stderr_, "stderr"); }
+absl::StatusOr<UniqueFd> NativeProcess::TakeStdin() {
+  return Take(&ProcessStreams::stdin_, "stdin");
+}
+absl::StatusOr<UniqueFd> NativeProcess::TakeStdout() {
+  return Take(&ProcessStreams::stdout_, "stdout");
+}
+absl::StatusOr<UniqueFd> NativeProcess::TakeStderr() {
+  return Take(&ProcessStreams::stderr_, "stderr");
+}
 
 absl::Status NativeProcess::Resize(TerminalSize size) {
   if (!pty_) return absl::FailedPreconditionError("this process has pipes and no terminal");
@@ -138,10 +151,12 @@ absl::Status NativeProcess::Signal(int signal) {
 }
 
 absl::StatusOr<ExitStatus> NativeProcess::Wait(absl::Time deadline) {
-  ABSL_RETURN_IF_ERROR(WaitFd(spawned_.exit_socket.get(), POLLIN, deadline, "wait for the process"));
+  ABSL_RETURN_IF_ERROR(
+      WaitFd(spawned_.exit_socket.get(), POLLIN, deadline, "wait for the process"));
   launcher::ExitNotice notice;
   // Peeked at: it stays there for the next caller.
-  const ssize_t n = recv(spawned_.exit_socket.get(), &notice, sizeof(notice), MSG_PEEK | MSG_DONTWAIT);
+  const ssize_t n =
+      recv(spawned_.exit_socket.get(), &notice, sizeof(notice), MSG_PEEK | MSG_DONTWAIT);
   if (n == ssize_t{sizeof(notice)}) {
     if (notice.signal != 0 && (signals_sent_ >> (notice.signal - 1) & 1) != 0) notice.stopped = 1;
     return ToExitStatus(notice);
@@ -157,20 +172,23 @@ absl::StatusOr<ExitStatus> NativeProcess::Stop(absl::Duration grace) {
   // Not asked for if the tree is gone; the socket tells both.
   if (!WaitFd(spawned_.exit_socket.get(), POLLRDHUP, absl::InfinitePast(), "").ok()) {
     stopper_(grace).IgnoreError();
-    ABSL_RETURN_IF_ERROR(WaitFd(spawned_.exit_socket.get(), POLLRDHUP, absl::Now() + grace + absl::Seconds(60),
+    ABSL_RETURN_IF_ERROR(WaitFd(spawned_.exit_socket.get(), POLLRDHUP,
+                                absl::Now() + grace + absl::Seconds(60),
                                 "wait until all processes are gone"));
   }
-  // No word of its end: whoever held the tree was killed, and only the main process is sure to have died with it.
+  // No word of its end: whoever held the tree was killed, and only the main process is sure to have
+  // died with it.
   char byte;
-  if (!spawned_.cgroup.empty() && recv(spawned_.exit_socket.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0) {
+  if (!spawned_.cgroup.empty() &&
+      recv(spawned_.exit_socket.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0) {
     ABSL_RETURN_IF_ERROR(launcher::EndGroup(spawned_.cgroup));
   }
   return Wait(absl::Now());
 }
 
 absl::StatusOr<Stats> NativeProcess::GetStats() {
-  // Those whose parents are gone are not below the main process any more: they are in its group, or below the
-  // supervisor that is its parent.
+  // Those whose parents are gone are not below the main process any more: they are in its group, or
+  // below the supervisor that is its parent.
   std::vector<pid_t> pids;
   launcher::ProcStat main;
   const launcher::Cgroup group = launcher::Cgroup::Open(spawned_.cgroup);
@@ -183,8 +201,12 @@ absl::StatusOr<Stats> NativeProcess::GetStats() {
   if (WaitFd(spawned_.pidfd.get(), POLLIN, absl::InfinitePast(), "").ok()) pids.clear();
   const launcher::Usage usage = launcher::UsageOf(pids);
   if (usage.processes == 0) return absl::FailedPreconditionError("the process has ended");
-  return Stats{absl::Nanoseconds(static_cast<int64_t>(usage.cpu_ns)), usage.rss_bytes, usage.processes,
-               usage.read_bytes, usage.write_bytes, "proc"};
+  return Stats{absl::Nanoseconds(static_cast<int64_t>(usage.cpu_ns)),
+               usage.rss_bytes,
+               usage.processes,
+               usage.read_bytes,
+               usage.write_bytes,
+               "proc"};
 }
 
 }  // namespace berth

@@ -30,7 +30,8 @@ struct ProcessStreams {
   // For the program: -1 is /dev/null. Of the caller's where it gave one, else of `made`.
   int theirs[3] = {-1, -1, -1};
   UniqueFd made[3];
-  UniqueFd stdin_, stdout_, stderr_;  // for the caller; with a terminal, both of its sides are the master
+  UniqueFd stdin_, stdout_,
+      stderr_;  // for the caller; with a terminal, both of its sides are the master
 };
 
 class NativeProcess final : public Process {
@@ -60,7 +61,7 @@ class NativeProcess final : public Process {
   const launcher::Spawned spawned_;
   const bool pty_;
   const Stopper stopper_;
-  UniqueFd terminal_;  // for Resize
+  UniqueFd terminal_;                       // for Resize
   std::atomic<uint64_t> signals_sent_ = 0;  // bit n - 1 is signal n
   absl::Mutex mutex_;
   ProcessStreams streams_ ABSL_GUARDED_BY(mutex_);

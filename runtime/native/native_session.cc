@@ -40,7 +40,8 @@ using launcher::Reader;
 using launcher::Writer;
 
 uint32_t Milliseconds(absl::Duration duration) {
-  return static_cast<uint32_t>(std::clamp<int64_t>(absl::ToInt64Milliseconds(duration), 0, 1u << 31));
+  return static_cast<uint32_t>(
+      std::clamp<int64_t>(absl::ToInt64Milliseconds(duration), 0, 1u << 31));
 }
 
 ExitStatus ReadEnd(Reader* in) {
@@ -52,7 +53,9 @@ ExitStatus ReadEnd(Reader* in) {
   return ToExitStatus(notice);
 }
 
-absl::Status Malformed() { return absl::InternalError("the session's keeper gave a malformed answer"); }
+absl::Status Malformed() {
+  return absl::InternalError("the session's keeper gave a malformed answer");
+}
 
 }  // namespace
 
@@ -141,7 +144,8 @@ absl::StatusOr<SessionInfo> NativeSession::Info() {
   info.attached = static_cast<int>(in.Get<uint32_t>());
   info.output_bytes = static_cast<int64_t>(in.Get<uint64_t>());
   const uint64_t quiet_ns = in.Get<uint64_t>();
-  if (quiet_ns != ~uint64_t{0}) info.last_output = absl::Now() - absl::Nanoseconds(static_cast<int64_t>(quiet_ns));
+  if (quiet_ns != ~uint64_t{0})
+    info.last_output = absl::Now() - absl::Nanoseconds(static_cast<int64_t>(quiet_ns));
   info.title = in.GetString();
   info.log_path = in.GetString();
   in.GetString();  // the name, which the record has
@@ -153,13 +157,18 @@ absl::StatusOr<SessionInfo> NativeSession::Info() {
 LivenessReport NativeSession::CheckLiveness() {
   const absl::StatusOr<SessionInfo> info = Info();
   if (!info.ok()) {
-    return {absl::IsNotFound(info.status()) ? Liveness::kDead : Liveness::kUnknown, std::string(info.status().message())};
+    return {absl::IsNotFound(info.status()) ? Liveness::kDead : Liveness::kUnknown,
+            std::string(info.status().message())};
   }
   switch (info->state) {
-    case SessionState::kRunning: return {Liveness::kAlive, "its main process runs"};
-    case SessionState::kExited: return {Liveness::kDead, Describe(info->exit)};
-    case SessionState::kStarting: return {Liveness::kUnknown, "it is being started"};
-    case SessionState::kUnknown: break;
+    case SessionState::kRunning:
+      return {Liveness::kAlive, "its main process runs"};
+    case SessionState::kExited:
+      return {Liveness::kDead, Describe(info->exit)};
+    case SessionState::kStarting:
+      return {Liveness::kUnknown, "it is being started"};
+    case SessionState::kUnknown:
+      break;
   }
   return {Liveness::kUnknown, "its keeper does not answer"};
 }
@@ -170,7 +179,8 @@ absl::StatusOr<Delivery> NativeSession::Send(const Message& message, absl::Time 
   const absl::Duration limit = std::min(deadline - absl::Now(), absl::Hours(24));
   out.Put(Milliseconds(limit));
   ABSL_ASSIGN_OR_RETURN(const launcher::Message answer,
-                        Call(launcher::kSend, out.body(), -1, std::max(limit, absl::ZeroDuration()) + absl::Seconds(10)));
+                        Call(launcher::kSend, out.body(), -1,
+                             std::max(limit, absl::ZeroDuration()) + absl::Seconds(10)));
   Reader in = answer.reader();
   const Delivery delivery = in.Get<Delivery>();
   if (!in.done()) return Malformed();
@@ -202,7 +212,8 @@ absl::StatusOr<Output> NativeSession::OpenOutput(const OutputOptions& options) {
   fcntl(fds[0], F_SETPIPE_SZ, 1 << 20);
   Writer out;
   out.Put(options.stream).Put(options.from).Put(options.buffer_bytes);
-  ABSL_ASSIGN_OR_RETURN(const launcher::Message answer, Call(launcher::kOutput, out.body(), theirs.get()));
+  ABSL_ASSIGN_OR_RETURN(const launcher::Message answer,
+                        Call(launcher::kOutput, out.body(), theirs.get()));
   Reader in = answer.reader();
   output.begins = in.Get<int64_t>();
   if (!in.done()) return Malformed();
@@ -219,18 +230,23 @@ absl::Status NativeSession::Resize(TerminalSize size) {
 
 absl::StatusOr<UniqueFd> NativeSession::Attach() {
   int fds[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) return ErrnoStatus(errno, "make a socket");
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
+    return ErrnoStatus(errno, "make a socket");
   UniqueFd ours(fds[0]);
   const UniqueFd theirs(fds[1]);
   ABSL_RETURN_IF_ERROR(Call(launcher::kAttach, "", theirs.get()).status());
   return ours;
 }
 
-std::vector<std::string> NativeSession::AttachCommand() const { return {"berth", "attach", name()}; }
+std::vector<std::string> NativeSession::AttachCommand() const {
+  return {"berth", "attach", name()};
+}
 
 absl::Status NativeSession::SetLog(absl::string_view path, int64_t cap_bytes) {
-  if (!path.empty() && path[0] != '/') return absl::InvalidArgumentError("the log's path is not absolute");
-  if (absl::StrContains(path, '\0')) return absl::InvalidArgumentError("the log's path has a NUL byte");
+  if (!path.empty() && path[0] != '/')
+    return absl::InvalidArgumentError("the log's path is not absolute");
+  if (absl::StrContains(path, '\0'))
+    return absl::InvalidArgumentError("the log's path has a NUL byte");
   Writer out;
   out.Put(path).Put(cap_bytes);
   return Call(launcher::kSetLog, out.body()).status();
@@ -275,8 +291,9 @@ absl::StatusOr<std::unique_ptr<Process>> NativeSession::Exec(const ProcessSpec& 
   ABSL_ASSIGN_OR_RETURN(const UniqueFd socket, channel_.Connect(absl::Now() + absl::Seconds(20)));
   ABSL_RETURN_IF_ERROR(KeeperChannel::Send(socket.get(), launcher::kExec, out.body(), fds, count));
   theirs.reset();
-  ABSL_ASSIGN_OR_RETURN(launcher::Message answer, KeeperChannel::Receive(socket.get(), absl::Now() + absl::Seconds(60),
-                                                                         spec.command.argv()[0], cwd));
+  ABSL_ASSIGN_OR_RETURN(launcher::Message answer,
+                        KeeperChannel::Receive(socket.get(), absl::Now() + absl::Seconds(60),
+                                               spec.command.argv()[0], cwd));
   Reader in = answer.reader();
   spawned.pid = in.Get<int32_t>();
   spawned.cgroup = in.GetString();
@@ -291,7 +308,8 @@ absl::StatusOr<std::unique_ptr<Process>> NativeSession::Exec(const ProcessSpec& 
         .Call(launcher::kStopExec, stop.body(), -1, absl::Now() + absl::Seconds(20))
         .status();
   };
-  return std::make_unique<NativeProcess>(std::move(spawned), std::move(streams), spec.pty, std::move(stopper));
+  return std::make_unique<NativeProcess>(std::move(spawned), std::move(streams), spec.pty,
+                                         std::move(stopper));
 }
 
 absl::StatusOr<Stats> NativeSession::GetStats() {
@@ -342,7 +360,8 @@ absl::StatusOr<ExitStatus> NativeSession::Wait(absl::Time deadline) {
   if (!answer.ok()) {
     // The keeper went away while we waited: destroyed, or killed.
     const absl::StatusOr<ExitStatus> end = EndWithoutKeeper();
-    return end.ok() || absl::IsNotFound(end.status()) ? end : absl::StatusOr<ExitStatus>(answer.status());
+    return end.ok() || absl::IsNotFound(end.status()) ? end
+                                                      : absl::StatusOr<ExitStatus>(answer.status());
   }
   Reader in = answer->reader();
   const ExitStatus status = ReadEnd(&in);
@@ -357,7 +376,8 @@ absl::StatusOr<UniqueFd> NativeSession::ExitFd() {
   // Ended, and nobody is there to tell: a socket whose other end is closed is readable for ever.
   ABSL_RETURN_IF_ERROR(EndWithoutKeeper().status());
   int fds[2];
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) return ErrnoStatus(errno, "make a socket");
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0)
+    return ErrnoStatus(errno, "make a socket");
   const UniqueFd closed(fds[1]);
   return UniqueFd(fds[0]);
 }
@@ -370,7 +390,8 @@ absl::Status NativeSession::Rename(absl::string_view new_name) {
   }
   Writer out;
   out.Put(new_name);
-  // The record counts; a keeper that does not hear it finds at its end that the name is not its any more.
+  // The record counts; a keeper that does not hear it finds at its end that the name is not its any
+  // more.
   Call(launcher::kRename, out.body()).IgnoreError();
   return absl::OkStatus();
 }
@@ -381,11 +402,13 @@ absl::Status NativeSession::Destroy(absl::Duration grace) {
   const absl::Time deadline = absl::Now() + grace + absl::Seconds(60);
   absl::StatusOr<UniqueFd> socket = channel_.Connect(deadline);
   if (socket.ok()) {
-    absl::Status asked = KeeperChannel::Send(socket->get(), launcher::kDestroy, out.body(), nullptr, 0);
+    absl::Status asked =
+        KeeperChannel::Send(socket->get(), launcher::kDestroy, out.body(), nullptr, 0);
     if (asked.ok()) {
       asked = KeeperChannel::Receive(socket->get(), deadline).status();
       // Then the keeper removes everything and goes; its end of the connection closes with it.
-      if (asked.ok()) return WaitFd(socket->get(), POLLRDHUP, deadline, "wait for the session's keeper to go");
+      if (asked.ok())
+        return WaitFd(socket->get(), POLLRDHUP, deadline, "wait for the session's keeper to go");
     }
     if (WaitFd(socket->get(), POLLRDHUP, absl::InfinitePast(), "").ok() == false) return asked;
   } else if (!absl::IsNotFound(socket.status())) {

@@ -53,7 +53,8 @@ class NativeSession final : public Session {
                                          absl::Duration limit = absl::Seconds(20)) const;
   // How it ended, for a session whose keeper is gone. NotFound if the session is gone too.
   absl::StatusOr<ExitStatus> EndWithoutKeeper() const;
-  // The error of a call; NotFound if the session was destroyed under it, which is why the keeper went away.
+  // The error of a call; NotFound if the session was destroyed under it, which is why the keeper
+  // went away.
   absl::Status OrGone(absl::Status status) const;
   // A connection on which the end will be told.
   absl::StatusOr<UniqueFd> AskForEnd(absl::Time deadline) const;

@@ -48,10 +48,11 @@ absl::Status KillProcess(const Identity& identity) {
 
 absl::Status KillGroup(const Record& record) {
   if (record.cgroup.empty()) return absl::OkStatus();
-  // The group carries the session's own id, which is never used twice: another's cannot have this name.
+  // The group carries the session's own id, which is never used twice: another's cannot have this
+  // name.
   if (!absl::EndsWith(record.cgroup, absl::StrCat("/berth-", record.uid))) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("cgroup '", record.cgroup, "' in the record of ", record.name, " is not that session's"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "cgroup '", record.cgroup, "' in the record of ", record.name, " is not that session's"));
   }
   return launcher::EndGroup(record.cgroup);
 }
@@ -63,8 +64,9 @@ bool HasEntry(const std::string& environ, const std::string& entry) {
   return false;
 }
 
-// Without a cgroup, what was below a killed keeper belongs to init now. It is known by the session's token, which is in
-// the environment of everything that the session started, unless a program took care to clear its own.
+// Without a cgroup, what was below a killed keeper belongs to init now. It is known by the
+// session's token, which is in the environment of everything that the session started, unless a
+// program took care to clear its own.
 absl::Status KillByToken(const Record& record) {
   if (record.tree != kTreeSubreaper) return absl::OkStatus();
   const std::string entry = absl::StrCat("BERTH_TOKEN=", record.token);
@@ -76,7 +78,9 @@ absl::Status KillByToken(const Record& record) {
       pid_t pid;
       if (!absl::SimpleAtoi(process.path().filename().string(), &pid) || pid == getpid()) continue;
       const UniqueFd pidfd(launcher::PidfdOpen(pid));
-      if (!pidfd.ok() || !HasEntry(launcher::ReadSmallFile(absl::StrCat("/proc/", pid, "/environ").c_str()), entry)) {
+      if (!pidfd.ok() ||
+          !HasEntry(launcher::ReadSmallFile(absl::StrCat("/proc/", pid, "/environ").c_str()),
+                    entry)) {
         continue;
       }
       // If it has not ended by now, the number was its own all the while.
@@ -94,12 +98,14 @@ absl::Status KillByToken(const Record& record) {
 absl::StatusOr<ExitStatus> EndOfRemains(const Store& store, const Record& record) {
   if (record.leader.pid != 0 && CheckIdentity(record.leader) != Liveness::kDead) {
     return absl::UnavailableError(
-        absl::StrCat("session ", record.name, " has lost its keeper, but its main process may still run; remove it"));
+        absl::StrCat("session ", record.name,
+                     " has lost its keeper, but its main process may still run; remove it"));
   }
   ABSL_ASSIGN_OR_RETURN(const UniqueFd dir, store.OpenSessionDir(record.uid));
   const UniqueFd file(openat(dir.get(), "exit", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file.ok()) return ExitStatus{};
-  const auto json = nlohmann::json::parse(launcher::ReadAllFrom(file.get()), nullptr, /*allow_exceptions=*/false);
+  const auto json =
+      nlohmann::json::parse(launcher::ReadAllFrom(file.get()), nullptr, /*allow_exceptions=*/false);
   launcher::ExitNotice notice;
   const auto number = [&json](const char* key) {
     const auto it = json.is_object() ? json.find(key) : json.end();

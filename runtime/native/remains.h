@@ -1,5 +1,5 @@
-// What is left of a native session whose keeper is gone: asked and removed by its record alone, by identity and never by
-// a bare pid.
+// What is left of a native session whose keeper is gone: asked and removed by its record alone, by
+// identity and never by a bare pid.
 #ifndef BERTH_RUNTIME_NATIVE_REMAINS_H_
 #define BERTH_RUNTIME_NATIVE_REMAINS_H_
 
@@ -11,11 +11,12 @@
 
 namespace berth {
 
-// How the session ended, from what its keeper wrote down. Unavailable if its main process may still be there.
+// How the session ended, from what its keeper wrote down. Unavailable if its main process may still
+// be there.
 absl::StatusOr<ExitStatus> EndOfRemains(const Store& store, const Record& record);
 
-// Ends what may still run (keeper, main process, everything in the session's cgroup), proves that it is gone, then
-// removes cgroup, socket and record. Fine if nothing is there.
+// Ends what may still run (keeper, main process, everything in the session's cgroup), proves that
+// it is gone, then removes cgroup, socket and record. Fine if nothing is there.
 absl::Status RemoveRemains(const Store& store, const Record& record);
 
 }  // namespace berth

@@ -22,7 +22,8 @@ absl::Status CheckCommand(const Command& command) {
   if (argv.empty() || argv[0].empty()) return absl::InvalidArgumentError("the command is empty");
   for (size_t i = 0; i < argv.size(); ++i) {
     if (absl::StrContains(argv[i], '\0')) {
-      return absl::InvalidArgumentError(absl::StrCat("argument ", i, " of the command has a NUL byte"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("argument ", i, " of the command has a NUL byte"));
     }
   }
   return absl::OkStatus();
@@ -31,10 +32,12 @@ absl::Status CheckCommand(const Command& command) {
 absl::StatusOr<std::string> ResolveCwd(absl::string_view cwd) {
   if (cwd.empty()) {
     char here[PATH_MAX];
-    if (getcwd(here, sizeof(here)) == nullptr) return ErrnoStatus(errno, "find the working directory");
+    if (getcwd(here, sizeof(here)) == nullptr)
+      return ErrnoStatus(errno, "find the working directory");
     return std::string(here);
   }
-  if (absl::StrContains(cwd, '\0')) return absl::InvalidArgumentError("the working directory has a NUL byte");
+  if (absl::StrContains(cwd, '\0'))
+    return absl::InvalidArgumentError("the working directory has a NUL byte");
   if (cwd[0] != '/') {
     return absl::InvalidArgumentError(
         absl::StrCat("working directory '", absl::CHexEscape(cwd), "': give an absolute path"));

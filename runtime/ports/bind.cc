@@ -44,14 +44,16 @@ int BindTcp(BindAddress address, uint16_t port, UniqueFd* out) {
 }
 
 bool NoIpv6(int error) {
-  // No such family; or the address is on no interface (net.ipv6.conf.lo.disable_ipv6, or lo is down).
+  // No such family; or the address is on no interface (net.ipv6.conf.lo.disable_ipv6, or lo is
+  // down).
   return error == EAFNOSUPPORT || error == EADDRNOTAVAIL || error == EPROTONOSUPPORT;
 }
 
 PortChoice::PortChoice() {
   uint32_t low = 32768, high = 60999;
   if (FILE* file = fopen("/proc/sys/net/ipv4/ip_local_port_range", "re"); file != nullptr) {
-    if (fscanf(file, "%u %u", &low, &high) != 2 || low < 1 || low > high || high > 65535) low = 32768, high = 60999;
+    if (fscanf(file, "%u %u", &low, &high) != 2 || low < 1 || low > high || high > 65535)
+      low = 32768, high = 60999;
     fclose(file);
   }
   if (low >= kFirst + kEnough) {
@@ -72,7 +74,8 @@ PortChoice::PortChoice() {
   }
   at_ = random[0] % count_;
   step_ = random[1] % count_;
-  while (std::gcd(step_, count_) != 1) ++step_;  // so that each port comes once before any comes again
+  while (std::gcd(step_, count_) != 1)
+    ++step_;  // so that each port comes once before any comes again
 }
 
 uint16_t PortChoice::Next() {

@@ -10,7 +10,8 @@ namespace berth {
 
 enum class BindAddress { kLoopback4, kAny4, kLoopback6, kAny6 };
 
-// 0 and a bound close-on-exec socket, without SO_REUSEADDR; or errno. IPv6 sockets are for IPv6 only.
+// 0 and a bound close-on-exec socket, without SO_REUSEADDR; or errno. IPv6 sockets are for IPv6
+// only.
 int BindTcp(BindAddress address, uint16_t port, UniqueFd* socket);
 
 // Whether `error` of a bind to an IPv6 address means that there is no IPv6 here.

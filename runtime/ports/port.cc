@@ -73,7 +73,8 @@ absl::StatusOr<uint16_t> FindFreePort() {
     const uint16_t port = choice.Next();
     if (IsFreePort(port)) return port;
   }
-  return absl::ResourceExhaustedError(absl::StrCat("find a free port: none in ", kAttempts, " attempts"));
+  return absl::ResourceExhaustedError(
+      absl::StrCat("find a free port: none in ", kAttempts, " attempts"));
 }
 
 bool IsBound(uint16_t port) { return port != 0 && FindHolders(port).any; }
@@ -88,13 +89,15 @@ absl::Status WaitUnbound(uint16_t port, absl::Time deadline) {
     for (bool look = false; !look;) {
       const bool timed = !destroyed.ok() || holders.only_connections;
       const absl::Time until = timed ? std::min(deadline, absl::Now() + kLookAgain) : deadline;
-      const absl::Status waited = WaitFd(destroyed.ok() ? destroyed->fd() : -1, POLLIN, until, "wait for a port");
+      const absl::Status waited =
+          WaitFd(destroyed.ok() ? destroyed->fd() : -1, POLLIN, until, "wait for a port");
       if (waited.ok()) {
         look = destroyed->TakeAny(port);
       } else if (!absl::IsDeadlineExceeded(waited)) {
         return waited;
       } else if (until == deadline) {
-        return absl::DeadlineExceededError(absl::StrCat("wait for port ", port, " to be unbound: still bound"));
+        return absl::DeadlineExceededError(
+            absl::StrCat("wait for port ", port, " to be unbound: still bound"));
       } else {
         look = true;
       }

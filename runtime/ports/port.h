@@ -12,30 +12,34 @@
 
 namespace berth {
 
-// Whether any server could bind `port` now: on 127.0.0.1, 0.0.0.0, and on ::1 and :: where there is IPv6.
+// Whether any server could bind `port` now: on 127.0.0.1, 0.0.0.0, and on ::1 and :: where there is
+// IPv6.
 //
-// Asked without SO_REUSEADDR, the strict way: with that option a bind also succeeds over connections that linger in
-// TIME_WAIT or FIN_WAIT, and over a bound socket of another program that has the option too and does not listen yet. So a
-// port that a server with SO_REUSEADDR could take back at once may not be free to this function, but one that is free is
-// so for servers with and without it. False for 0, and for ports that this user may not bind (below 1024, mostly).
+// Asked without SO_REUSEADDR, the strict way: with that option a bind also succeeds over
+// connections that linger in TIME_WAIT or FIN_WAIT, and over a bound socket of another program that
+// has the option too and does not listen yet. So a port that a server with SO_REUSEADDR could take
+// back at once may not be free to this function, but one that is free is so for servers with and
+// without it. False for 0, and for ports that this user may not bind (below 1024, mostly).
 bool IsFreePort(uint16_t port);
 
-// A port that was free a moment ago. Nothing keeps it so: see PortLease. It is taken from below the range out of which
-// the kernel serves outgoing connections, where there is room, so that none of those can take it.
-// ResourceExhausted if none was found.
+// A port that was free a moment ago. Nothing keeps it so: see PortLease. It is taken from below the
+// range out of which the kernel serves outgoing connections, where there is room, so that none of
+// those can take it. ResourceExhausted if none was found.
 absl::StatusOr<uint16_t> FindFreePort();
 
-// Whether a process has a TCP socket bound to `port` on any address: listening, connected, or only bound. What the kernel
-// alone still holds after its process (TIME_WAIT, FIN_WAIT) does not count: a server with SO_REUSEADDR, as servers have,
-// can bind over it. False for 0.
+// Whether a process has a TCP socket bound to `port` on any address: listening, connected, or only
+// bound. What the kernel alone still holds after its process (TIME_WAIT, FIN_WAIT) does not count:
+// a server with SO_REUSEADDR, as servers have, can bind over it. False for 0.
 bool IsBound(uint16_t port);
 
-// Returns as soon as IsBound(port) is false, DeadlineExceeded if it is still true at `deadline`, InvalidArgument for 0.
+// Returns as soon as IsBound(port) is false, DeadlineExceeded if it is still true at `deadline`,
+// InvalidArgument for 0.
 //
-// The kernel tells of each TCP socket that it destroys (sock_diag's multicast groups, open to every user); the port is
-// looked at again for each one that had it. Only a connection can become unbound without such a message, when its process
-// leaves it to the kernel in FIN_WAIT: so while all that holds the port are connections, or where there are no messages
-// (no CONFIG_INET_DIAG), it is looked at again every 20 ms too.
+// The kernel tells of each TCP socket that it destroys (sock_diag's multicast groups, open to every
+// user); the port is looked at again for each one that had it. Only a connection can become unbound
+// without such a message, when its process leaves it to the kernel in FIN_WAIT: so while all that
+// holds the port are connections, or where there are no messages (no CONFIG_INET_DIAG), it is
+// looked at again every 20 ms too.
 absl::Status WaitUnbound(uint16_t port, absl::Time deadline);
 
 }  // namespace berth

@@ -28,7 +28,8 @@ absl::StatusOr<UniqueFd> OpenLeaseDirectory(const std::string& path) {
   UniqueFd fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd.ok()) return ErrnoStatus(errno, absl::StrCat("open lease directory '", path, "'"));
   struct stat st;
-  if (fstat(fd.get(), &st) != 0) return ErrnoStatus(errno, absl::StrCat("look at lease directory '", path, "'"));
+  if (fstat(fd.get(), &st) != 0)
+    return ErrnoStatus(errno, absl::StrCat("look at lease directory '", path, "'"));
   if (st.st_uid != geteuid() || (st.st_mode & 077) != 0) {
     return absl::FailedPreconditionError(
         absl::StrCat("lease directory '", path, "' is not of this user alone (mode 0700)"));
@@ -40,22 +41,25 @@ absl::StatusOr<UniqueFd> OpenLeaseDirectory(const std::string& path) {
 absl::StatusOr<UniqueFd> LockFile(int directory, uint16_t port) {
   const std::string name = absl::StrCat(port);
   while (true) {
-    UniqueFd fd(openat(directory, name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
+    UniqueFd fd(openat(directory, name.c_str(),
+                       O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
     if (!fd.ok()) return ErrnoStatus(errno, absl::StrCat("open lease of port ", port));
     struct flock lock = {};
     lock.l_type = F_WRLCK;
     lock.l_whence = SEEK_SET;
     if (fcntl(fd.get(), F_OFD_SETLK, &lock) != 0) {
       if (errno == EAGAIN || errno == EACCES) {
-        return absl::AlreadyExistsError(absl::StrCat("lease port ", port, ": another process has the lease"));
+        return absl::AlreadyExistsError(
+            absl::StrCat("lease port ", port, ": another process has the lease"));
       }
       return ErrnoStatus(errno, absl::StrCat("lock lease of port ", port));
     }
     // Between open and lock its owner may have released it, which removes the file.
     struct stat ours, named;
-    if (fstat(fd.get(), &ours) != 0) return ErrnoStatus(errno, absl::StrCat("look at lease of port ", port));
-    if (fstatat(directory, name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 && ours.st_dev == named.st_dev &&
-        ours.st_ino == named.st_ino) {
+    if (fstat(fd.get(), &ours) != 0)
+      return ErrnoStatus(errno, absl::StrCat("look at lease of port ", port));
+    if (fstatat(directory, name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+        ours.st_dev == named.st_dev && ours.st_ino == named.st_ino) {
       return fd;
     }
   }
@@ -79,7 +83,8 @@ PortLease& PortLease::operator=(PortLease&& other) noexcept {
 
 PortLease::~PortLease() { Release().IgnoreError(); }
 
-// The lock first, the sockets second: a port that is leased, but bound by nobody yet, is never touched by others.
+// The lock first, the sockets second: a port that is leased, but bound by nobody yet, is never
+// touched by others.
 absl::StatusOr<PortLease> PortLease::Take(int directory, uint16_t port) {
   absl::StatusOr<UniqueFd> lock = LockFile(directory, port);
   if (!lock.ok()) return lock.status();
@@ -109,7 +114,8 @@ absl::StatusOr<PortLease> PortLease::Acquire(absl::string_view lease_dir, uint16
     absl::StatusOr<PortLease> lease = Take(directory->get(), choice.Next());
     if (lease.ok() || !absl::IsAlreadyExists(lease.status())) return lease;
   }
-  return absl::ResourceExhaustedError(absl::StrCat("lease a port: none free in ", kAttempts, " attempts"));
+  return absl::ResourceExhaustedError(
+      absl::StrCat("lease a port: none free in ", kAttempts, " attempts"));
 }
 
 UniqueFd PortLease::HandOver() { return std::move(socket4_); }
@@ -127,7 +133,8 @@ absl::Status PortLease::Release() {
   const int error = errno;
   lock_.reset();
   directory_.reset();
-  if (result != 0 && error != ENOENT) return ErrnoStatus(error, absl::StrCat("remove lease of port ", port_));
+  if (result != 0 && error != ENOENT)
+    return ErrnoStatus(error, absl::StrCat("remove lease of port ", port_));
   return absl::OkStatus();
 }
 

@@ -147,7 +147,8 @@ TEST_F(PortLeaseTest, EightProcessesWithFiftyLeasesEachNeverOverlap) {
       std::vector<PortLease> leases;
       for (int i = 0; i < kLeases; ++i) {
         // Some are let go again while others look for one: files come and go under their hands.
-        if (absl::StatusOr<PortLease> passing = PortLease::Acquire(dir_); passing.ok()) passing->Release().IgnoreError();
+        if (absl::StatusOr<PortLease> passing = PortLease::Acquire(dir_); passing.ok())
+          passing->Release().IgnoreError();
         absl::StatusOr<PortLease> lease = PortLease::Acquire(dir_);
         if (!lease.ok()) _exit(1);
         if (i % 2) lease->ReleaseSocket();

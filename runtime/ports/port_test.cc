@@ -32,7 +32,8 @@ UniqueFd Bound4(uint16_t port, bool listening) {
   const int on = 1;
   setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   const sockaddr_in name = Loopback4(port);
-  EXPECT_EQ(bind(fd.get(), reinterpret_cast<const sockaddr*>(&name), sizeof(name)), 0) << strerror(errno);
+  EXPECT_EQ(bind(fd.get(), reinterpret_cast<const sockaddr*>(&name), sizeof(name)), 0)
+      << strerror(errno);
   if (listening && listen(fd.get(), 16) != 0) ADD_FAILURE() << strerror(errno);
   return fd;
 }
@@ -46,7 +47,8 @@ UniqueFd Listening6(uint16_t port, const in6_addr& address, bool dual) {
   name.sin6_family = AF_INET6;
   name.sin6_port = htons(port);
   name.sin6_addr = address;
-  if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&name), sizeof(name)) != 0) return UniqueFd();
+  if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&name), sizeof(name)) != 0)
+    return UniqueFd();
   listen(fd.get(), 16);
   return fd;
 }
@@ -164,7 +166,8 @@ TEST(WaitUnbound, ReturnsWhenTheHolderIsKilled) {
   ExpectReturnsOnRelease([](uint16_t port) { return Bound4(port, true); }, true);
 }
 TEST(WaitUnbound, ReturnsWhenAnIpv6ListenerCloses) {
-  ExpectReturnsOnRelease([](uint16_t port) { return Listening6(port, in6addr_loopback, false); }, false);
+  ExpectReturnsOnRelease([](uint16_t port) { return Listening6(port, in6addr_loopback, false); },
+                         false);
 }
 TEST(WaitUnbound, ReturnsWhenADualStackListenerIsKilled) {
   ExpectReturnsOnRelease([](uint16_t port) { return Listening6(port, in6addr_any, true); }, true);

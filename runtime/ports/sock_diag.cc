@@ -15,7 +15,8 @@
 namespace berth {
 namespace {
 
-constexpr int kBoundInactive = 13;  // TCP_BOUND_INACTIVE, Linux 6.8; older kernels do not list sockets that are only bound
+constexpr int kBoundInactive =
+    13;  // TCP_BOUND_INACTIVE, Linux 6.8; older kernels do not list sockets that are only bound
 constexpr size_t kBuffer = 32 << 10;
 
 struct Request {
@@ -32,8 +33,8 @@ Request MakeRequest(int family, uint16_t port) {
   request.diag.sdiag_protocol = IPPROTO_TCP;
   request.diag.idiag_states = ~0u;
   request.attribute = {sizeof(nlattr) + sizeof(request.filter), INET_DIAG_REQ_BYTECODE};
-  // source port >= port and <= port. An operand is the `no` of the operation that follows; a jump to four bytes past the
-  // end refuses the socket.
+  // source port >= port and <= port. An operand is the `no` of the operation that follows; a jump
+  // to four bytes past the end refuses the socket.
   request.filter[0] = {INET_DIAG_BC_S_GE, 8, 20};
   request.filter[1] = {INET_DIAG_BC_NOP, 0, port};
   request.filter[2] = {INET_DIAG_BC_S_LE, 8, 12};
@@ -63,8 +64,8 @@ int Dump(int fd, int family, uint16_t port, PortUse* use) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return errno;
     int left = static_cast<int>(got);
-    for (const nlmsghdr* h = reinterpret_cast<nlmsghdr*>(buffer); NLMSG_OK(h, static_cast<unsigned>(left));
-         h = NLMSG_NEXT(h, left)) {
+    for (const nlmsghdr* h = reinterpret_cast<nlmsghdr*>(buffer);
+         NLMSG_OK(h, static_cast<unsigned>(left)); h = NLMSG_NEXT(h, left)) {
       if (h->nlmsg_type == NLMSG_DONE) return 0;
       if (h->nlmsg_type == NLMSG_ERROR) return -static_cast<const nlmsgerr*>(NLMSG_DATA(h))->error;
       const auto* message = static_cast<const inet_diag_msg*>(NLMSG_DATA(h));
@@ -79,7 +80,8 @@ absl::StatusOr<PortUse> ReadPortUse(uint16_t port) {
   UniqueFd fd(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
   if (!fd.ok()) return ErrnoStatus(errno, "open sock_diag");
   PortUse use;
-  if (const int error = Dump(fd.get(), AF_INET, port, &use); error != 0) return ErrnoStatus(error, "list TCP sockets");
+  if (const int error = Dump(fd.get(), AF_INET, port, &use); error != 0)
+    return ErrnoStatus(error, "list TCP sockets");
   // ENOENT: a kernel without IPv6.
   if (const int error = Dump(fd.get(), AF_INET6, port, &use); error != 0 && error != ENOENT) {
     return ErrnoStatus(error, "list TCP sockets of IPv6");
@@ -112,8 +114,8 @@ bool DestroyedSockets::TakeAny(uint16_t port) {
     }
     if (got < 0) return any;
     int left = static_cast<int>(got);
-    for (const nlmsghdr* h = reinterpret_cast<nlmsghdr*>(buffer); NLMSG_OK(h, static_cast<unsigned>(left));
-         h = NLMSG_NEXT(h, left)) {
+    for (const nlmsghdr* h = reinterpret_cast<nlmsghdr*>(buffer);
+         NLMSG_OK(h, static_cast<unsigned>(left)); h = NLMSG_NEXT(h, left)) {
       const auto* message = static_cast<const inet_diag_msg*>(NLMSG_DATA(h));
       // A socket that was never connected may have lost its port by the time the message is made.
       if (message->id.idiag_sport == htons(port) || message->id.idiag_sport == 0) any = true;

@@ -1,4 +1,5 @@
-// What the kernel knows of TCP sockets by their local port, over NETLINK_SOCK_DIAG. One thread per object.
+// What the kernel knows of TCP sockets by their local port, over NETLINK_SOCK_DIAG. One thread per
+// object.
 #ifndef BERTH_RUNTIME_PORTS_SOCK_DIAG_H_
 #define BERTH_RUNTIME_PORTS_SOCK_DIAG_H_
 
@@ -23,7 +24,8 @@ class DestroyedSockets {
  public:
   static absl::StatusOr<DestroyedSockets> Open();
   int fd() const { return fd_.get(); }  // readable when there is something to hear
-  // Takes all that there is. Whether a socket with this local port was among them, or some messages were lost.
+  // Takes all that there is. Whether a socket with this local port was among them, or some messages
+  // were lost.
   bool TakeAny(uint16_t port);
 
  private:

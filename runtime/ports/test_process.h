@@ -1,4 +1,5 @@
-// A forked child for tests, with a pipe in each direction. It is killed and reaped by the destructor. Test threads: one.
+// A forked child for tests, with a pipe in each direction. It is killed and reaped by the
+// destructor. Test threads: one.
 #ifndef BERTH_RUNTIME_PORTS_TEST_PROCESS_H_
 #define BERTH_RUNTIME_PORTS_TEST_PROCESS_H_
 
@@ -54,7 +55,9 @@ class TestProcess {
     to_.reset(down[1]);
   }
   TestProcess(TestProcess&& other) noexcept
-      : pid_(std::exchange(other.pid_, -1)), from_(std::move(other.from_)), to_(std::move(other.to_)) {}
+      : pid_(std::exchange(other.pid_, -1)),
+        from_(std::move(other.from_)),
+        to_(std::move(other.to_)) {}
   ~TestProcess() { Kill(); }
 
   // What the child says next; 0 if it says nothing within ten seconds.

@@ -27,12 +27,18 @@ namespace {
 
 absl::string_view KindName(mode_t mode) {
   switch (mode & S_IFMT) {
-    case S_IFREG: return "a file";
-    case S_IFDIR: return "a folder";
-    case S_IFLNK: return "a symlink";
-    case S_IFIFO: return "a fifo";
-    case S_IFSOCK: return "a socket";
-    default: return "a device";
+    case S_IFREG:
+      return "a file";
+    case S_IFDIR:
+      return "a folder";
+    case S_IFLNK:
+      return "a symlink";
+    case S_IFIFO:
+      return "a fifo";
+    case S_IFSOCK:
+      return "a socket";
+    default:
+      return "a device";
   }
 }
 
@@ -106,8 +112,8 @@ absl::StatusOr<std::string> ReadSmallFile(int dir_fd, const std::string& name, s
   if (fstat(fd.get(), &file) != 0) return ErrnoStatus(errno, absl::StrCat("stat '", name, "'"));
   if (!S_ISREG(file.st_mode)) return WrongKind(name, file.st_mode, "a file");
   if (file.st_uid != geteuid()) {
-    return absl::PermissionDeniedError(absl::StrCat("'", name, "' belongs to uid ", file.st_uid,
-                                                    ", not to uid ", geteuid()));
+    return absl::PermissionDeniedError(
+        absl::StrCat("'", name, "' belongs to uid ", file.st_uid, ", not to uid ", geteuid()));
   }
   const absl::Status too_long =
       absl::OutOfRangeError(absl::StrCat("'", name, "' is longer than ", max_size, " bytes"));
@@ -130,11 +136,13 @@ absl::StatusOr<std::string> ReadSmallFile(int dir_fd, const std::string& name, s
 
 absl::Status WriteFileDurably(int dir_fd, const std::string& name, const std::string& temp_name,
                               absl::string_view bytes, bool sync_folder) {
-  // What a crash left under the temporary name is not written into: someone may have linked it elsewhere.
+  // What a crash left under the temporary name is not written into: someone may have linked it
+  // elsewhere.
   if (unlinkat(dir_fd, temp_name.c_str(), 0) != 0 && errno != ENOENT) {
     return ErrnoStatus(errno, absl::StrCat("remove '", temp_name, "'"));
   }
-  UniqueFd fd(openat(dir_fd, temp_name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  UniqueFd fd(openat(dir_fd, temp_name.c_str(),
+                     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!fd.ok()) return ErrnoStatus(errno, absl::StrCat("make '", temp_name, "'"));
   absl::Status status = WriteAll(fd.get(), bytes, temp_name);
   if (status.ok() && fsync(fd.get()) != 0) {
@@ -191,7 +199,8 @@ absl::StatusOr<FolderLock> FolderLock::TryTake(int dir_fd, const char* name) {
 
 absl::StatusOr<FolderLock> FolderLock::Lock(int dir_fd, const char* name, int operation) {
   // A file, not the folder itself: NFS grants exclusive locks on writable descriptors only.
-  UniqueFd fd(openat(dir_fd, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
+  UniqueFd fd(openat(dir_fd, name,
+                     O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
   if (!fd.ok()) return OpenError(errno, dir_fd, name, "a file");
   while (flock(fd.get(), operation) != 0) {
     if (errno == EWOULDBLOCK) {

@@ -1,6 +1,6 @@
-// Small files in folders of ours, reached by dirfd, of which nothing is taken on trust: an entry may be a
-// symlink, a fifo, a folder, another user's, or huge. Nothing here follows a symlink in the last component
-// or blocks on what it opens. Internal to runtime/record. Thread-safe.
+// Small files in folders of ours, reached by dirfd, of which nothing is taken on trust: an entry
+// may be a symlink, a fifo, a folder, another user's, or huge. Nothing here follows a symlink in
+// the last component or blocks on what it opens. Internal to runtime/record. Thread-safe.
 #ifndef BERTH_RUNTIME_RECORD_FILES_H_
 #define BERTH_RUNTIME_RECORD_FILES_H_
 
@@ -16,17 +16,19 @@
 
 namespace berth {
 
-// Opens the folder `name` in `dir_fd`. NotFound if there is none; FailedPrecondition if it is no folder
-// (a symlink to one is none).
+// Opens the folder `name` in `dir_fd`. NotFound if there is none; FailedPrecondition if it is no
+// folder (a symlink to one is none).
 absl::StatusOr<UniqueFd> OpenFolder(int dir_fd, const std::string& name);
 
-// The bytes of a regular file of this user. NotFound: none; FailedPrecondition: a symlink, fifo, folder…;
-// PermissionDenied: another user's; OutOfRange: longer than `max_size`. `name` may be a path of two or more
-// parts, none of them a symlink; Unimplemented where the kernel (before 5.6) or a seccomp filter has no openat2.
+// The bytes of a regular file of this user. NotFound: none; FailedPrecondition: a symlink, fifo,
+// folder…; PermissionDenied: another user's; OutOfRange: longer than `max_size`. `name` may be a
+// path of two or more parts, none of them a symlink; Unimplemented where the kernel (before 5.6) or
+// a seccomp filter has no openat2.
 absl::StatusOr<std::string> ReadSmallFile(int dir_fd, const std::string& name, size_t max_size);
 
 // Replaces or makes `name` so that a crash at any point leaves the old bytes or the new, whole:
-// writes `temp_name`, syncs it, renames it. The folder itself is synced if `sync_folder`. Mode 0600.
+// writes `temp_name`, syncs it, renames it. The folder itself is synced if `sync_folder`. Mode
+// 0600.
 absl::Status WriteFileDurably(int dir_fd, const std::string& name, const std::string& temp_name,
                               absl::string_view bytes, bool sync_folder = true);
 
@@ -35,12 +37,12 @@ absl::Status SyncFolder(int dir_fd, absl::string_view what);
 // The names in a folder, without "." and "..", in no order.
 absl::StatusOr<std::vector<std::string>> ListFolder(int dir_fd);
 
-// Removes everything in the folder but what `keep` lists: files of any kind, and subfolders that hold no
-// folder themselves. FailedPrecondition, naming it, at a deeper one.
+// Removes everything in the folder but what `keep` lists: files of any kind, and subfolders that
+// hold no folder themselves. FailedPrecondition, naming it, at a deeper one.
 absl::Status EmptyFolder(int dir_fd, const std::vector<std::string>& keep = {});
 
-// An exclusive lock between threads and processes, held over a few system calls, as the file `name` in a
-// folder. Let go at destruction or by the death of the process.
+// An exclusive lock between threads and processes, held over a few system calls, as the file `name`
+// in a folder. Let go at destruction or by the death of the process.
 class FolderLock {
  public:
   // Waits for whoever has it. NotFound if the folder was removed meanwhile.

@@ -46,7 +46,8 @@ absl::StatusOr<Proc> OpenProc() {
   char self[32];
   const ssize_t length = readlinkat(proc.fd.get(), "self", self, sizeof self);
   int64_t pid = 0;
-  if (length <= 0 || !absl::SimpleAtoi(absl::string_view(self, static_cast<size_t>(length)), &pid) ||
+  if (length <= 0 ||
+      !absl::SimpleAtoi(absl::string_view(self, static_cast<size_t>(length)), &pid) ||
       pid != getpid()) {
     return absl::FailedPreconditionError(
         "/proc is of another pid namespace: mount one of this namespace");
@@ -83,13 +84,15 @@ UniqueFd PidfdOpen(int64_t pid) {
   return UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0)));
 }
 
-// Readable once the last thread has ended; until then a process lives, even if its first thread is a zombie.
+// Readable once the last thread has ended; until then a process lives, even if its first thread is
+// a zombie.
 bool HasEnded(int pidfd) {
   pollfd entry{pidfd, POLLIN, 0};
   return poll(&entry, 1, 0) == 1;
 }
 
-// Before pidfs (Linux 6.9) all pidfds share one inode. On 32 bits the number wraps, and is of no use.
+// Before pidfs (Linux 6.9) all pidfds share one inode. On 32 bits the number wraps, and is of no
+// use.
 uint64_t PidfsInode(int pidfd) {
   struct statfs fs;
   struct stat file;
@@ -116,8 +119,8 @@ absl::StatusOr<Found> FindByPid(const Proc& proc, int64_t pid) {
   if (!text.ok()) {
     // With hidepid= another user's processes are not in /proc though they run.
     if (found.pidfd.ok() && HasEnded(found.pidfd.get())) return Gone(pid);
-    if (!found.pidfd.ok() && absl::IsNotFound(text.status()) && kill(static_cast<pid_t>(pid), 0) != 0 &&
-        errno == ESRCH) {
+    if (!found.pidfd.ok() && absl::IsNotFound(text.status()) &&
+        kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) {
       return Gone(pid);
     }
     return absl::FailedPreconditionError(text.status().message());
@@ -125,7 +128,8 @@ absl::StatusOr<Found> FindByPid(const Proc& proc, int64_t pid) {
   const std::optional<ProcStat> stat = ParseProcStat(*text);
   if (!stat) return absl::InternalError(absl::StrCat("parse /proc/", pid, "/stat"));
   if (found.pidfd.ok()) {
-    // After the reading: a pidfd that has not ended held the pid all the while, so both are of one process.
+    // After the reading: a pidfd that has not ended held the pid all the while, so both are of one
+    // process.
     if (HasEnded(found.pidfd.get())) return Gone(pid);
     found.identity.pidfs_inode = PidfsInode(found.pidfd.get());
   } else if (stat->state == 'X' || (stat->state == 'Z' && stat->threads <= 1)) {
@@ -166,9 +170,12 @@ absl::StatusOr<Found> FindByIdentity(const Identity& identity) {
 
 absl::string_view LivenessName(Liveness liveness) {
   switch (liveness) {
-    case Liveness::kAlive: return "alive";
-    case Liveness::kDead: return "dead";
-    case Liveness::kUnknown: break;
+    case Liveness::kAlive:
+      return "alive";
+    case Liveness::kDead:
+      return "dead";
+    case Liveness::kUnknown:
+      break;
   }
   return "unknown";
 }

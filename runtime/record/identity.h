@@ -1,5 +1,6 @@
-// Identity says which process is meant, for as long as the machine runs: a pid alone is used again by the
-// kernel, a pid with its start time on this boot is not (and a pidfs inode never is, Linux 6.9 and later).
+// Identity says which process is meant, for as long as the machine runs: a pid alone is used again
+// by the kernel, a pid with its start time on this boot is not (and a pidfs inode never is,
+// Linux 6.9 and later).
 //
 //   absl::StatusOr<Identity> child = IdentifyProcess(pid);       // while it is known to be ours
 //   ...
@@ -36,8 +37,8 @@ enum class Liveness { kAlive, kDead, kUnknown };
 // "alive", "dead" or "unknown".
 absl::string_view LivenessName(Liveness liveness);
 
-// NotFound if there is no such process or it is a zombie; FailedPrecondition if /proc is not mounted or
-// shows another pid namespace than the caller's.
+// NotFound if there is no such process or it is a zombie; FailedPrecondition if /proc is not
+// mounted or shows another pid namespace than the caller's.
 absl::StatusOr<Identity> IdentifyProcess(pid_t pid);
 absl::StatusOr<Identity> IdentifySelf();
 
@@ -48,8 +49,8 @@ absl::StatusOr<std::string> BootId();
 // kUnknown where nothing is proven: no /proc, another pid namespace, an identity of nobody (pid 0).
 Liveness CheckIdentity(const Identity& identity);
 
-// A pidfd that is proven to be of `identity`. NotFound if that process is gone (a zombie is) or its pid is
-// another's now; FailedPrecondition where neither can be proven.
+// A pidfd that is proven to be of `identity`. NotFound if that process is gone (a zombie is) or its
+// pid is another's now; FailedPrecondition where neither can be proven.
 absl::StatusOr<UniqueFd> OpenProcess(const Identity& identity);
 
 }  // namespace berth

@@ -29,11 +29,13 @@ using ::absl_testing::IsOk;
 using ::absl_testing::StatusIs;
 
 std::string StatWithComm(const std::string& comm) {
-  return absl::StrCat("42 (", comm, ") S 1 42 42 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 3 0 98765 1 2 3\n");
+  return absl::StrCat("42 (", comm,
+                      ") S 1 42 42 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 3 0 98765 1 2 3\n");
 }
 
 TEST(ProcStat, SurvivesAnyComm) {
-  for (const char* comm : {"sh", "", " ", ")", "(", ") R 1 1 1", "a) (b", "x\ny", ") S 1 2 3 4 5 6 7 8 9 "}) {
+  for (const char* comm :
+       {"sh", "", " ", ")", "(", ") R 1 1 1", "a) (b", "x\ny", ") S 1 2 3 4 5 6 7 8 9 "}) {
     const std::optional<ProcStat> stat = ParseProcStat(StatWithComm(comm));
     ASSERT_TRUE(stat.has_value()) << comm;
     EXPECT_EQ(stat->state, 'S');
@@ -92,7 +94,8 @@ TEST(Identity, EachDifferenceMeansAnotherProcess) {
 TEST(Identity, ThatProvesNothingIsUnknown) {
   EXPECT_EQ(CheckIdentity(Identity()), Liveness::kUnknown);
   const Identity self = *IdentifySelf();
-  for (const int64_t pid : {int64_t{0}, int64_t{-1}, int64_t{1} << 32, (int64_t{1} << 32) + getpid()}) {
+  for (const int64_t pid :
+       {int64_t{0}, int64_t{-1}, int64_t{1} << 32, (int64_t{1} << 32) + getpid()}) {
     Identity other = self;
     other.pid = pid;
     EXPECT_NE(CheckIdentity(other), Liveness::kAlive) << pid;
@@ -132,9 +135,7 @@ TEST(Identity, OfAProcessWhoseFirstThreadEndedIsAlive) {
 }
 
 TEST(Identity, OfAThreadIsNotAProcess) {
-  std::thread([] {
-    EXPECT_FALSE(IdentifyProcess(gettid()).ok());
-  }).join();
+  std::thread([] { EXPECT_FALSE(IdentifyProcess(gettid()).ok()); }).join();
 }
 
 TEST(Identity, OpenedProcessIsTheOneMeant) {
@@ -148,8 +149,8 @@ TEST(Identity, OpenedProcessIsTheOneMeant) {
   EXPECT_EQ(poll(&entry, 1, 10'000), 1);
 }
 
-// The following run as the first process of a pid namespace with a /proc of its own. Codes: 0 proven,
-// 77 not possible here, others say what was wrong.
+// The following run as the first process of a pid namespace with a /proc of its own. Codes: 0
+// proven, 77 not possible here, others say what was wrong.
 constexpr int kNotPossible = 77;
 
 template <typename Body>
@@ -206,7 +207,8 @@ TEST(Identity, PidThatIsUsedAgainIsAnotherProcess) {
     waitpid(second, nullptr, 0);
     return 0;
   });
-  if (result == kNotPossible) GTEST_SKIP() << "no pid namespaces, ns_last_pid or pidfs here (run as root)";
+  if (result == kNotPossible)
+    GTEST_SKIP() << "no pid namespaces, ns_last_pid or pidfs here (run as root)";
   EXPECT_EQ(result, 0);
 }
 

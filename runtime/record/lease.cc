@@ -34,9 +34,12 @@ struct flock WholeFile(short type) {
   return lock;
 }
 
-std::string Shown(const std::string& owner_id) { return absl::StrCat("lease ", ShowText(owner_id)); }
+std::string Shown(const std::string& owner_id) {
+  return absl::StrCat("lease ", ShowText(owner_id));
+}
 
-// Whether the name still leads to the open file. One that was removed guards nothing, whoever locks it.
+// Whether the name still leads to the open file. One that was removed guards nothing, whoever locks
+// it.
 bool IsStillThere(int owners_fd, const std::string& owner_id, int fd) {
   struct stat by_name, by_fd;
   return fstat(fd, &by_fd) == 0 &&
@@ -55,7 +58,8 @@ absl::StatusOr<UniqueFd> OpenLocked(int owners_fd, const std::string& owner_id, 
     UniqueFd fd(openat(owners_fd, owner_id.c_str(), O_RDWR | kOpenFlags | flags, 0600));
     if (!fd.ok()) return ErrnoStatus(errno, absl::StrCat("open ", Shown(owner_id)));
     if (!IsOwnFile(fd.get())) {
-      return absl::FailedPreconditionError(absl::StrCat(Shown(owner_id), ": not a file of this user"));
+      return absl::FailedPreconditionError(
+          absl::StrCat(Shown(owner_id), ": not a file of this user"));
     }
     struct flock lock = WholeFile(F_WRLCK);
     if (fcntl(fd.get(), F_OFD_SETLK, &lock) != 0) {
@@ -91,7 +95,8 @@ absl::StatusOr<Lease> Lease::Acquire(const StateDir& dir, std::string owner_id) 
   lease.owners_.reset(fcntl(dir.owners_fd(), F_DUPFD_CLOEXEC, 0));
   if (!lease.owners_.ok()) return ErrnoStatus(errno, "open the folder of leases");
   ABSL_ASSIGN_OR_RETURN(lease.file_, OpenLocked(dir.owners_fd(), lease.owner_id_, O_CREAT));
-  // For people and for the reaper's evidence. Not synced: the lock does not outlive the machine either.
+  // For people and for the reaper's evidence. Not synced: the lock does not outlive the machine
+  // either.
   const std::string text = IdentityToJson(lease.owner_);
   if (ftruncate(lease.file_.get(), 0) != 0 ||
       pwrite(lease.file_.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
@@ -108,10 +113,14 @@ Lease::~Lease() {
 
 absl::string_view LeaseStateName(LeaseState state) {
   switch (state) {
-    case LeaseState::kHeld: return "held";
-    case LeaseState::kFree: return "free";
-    case LeaseState::kMissing: return "missing";
-    case LeaseState::kUnknown: break;
+    case LeaseState::kHeld:
+      return "held";
+    case LeaseState::kFree:
+      return "free";
+    case LeaseState::kMissing:
+      return "missing";
+    case LeaseState::kUnknown:
+      break;
   }
   return "unknown";
 }
@@ -130,7 +139,8 @@ absl::Status RemoveFreeLease(const StateDir& dir, const std::string& owner_id) {
   ABSL_RETURN_IF_ERROR(CheckSessionName(owner_id));
   absl::StatusOr<UniqueFd> fd = OpenLocked(dir.owners_fd(), owner_id, 0);
   if (absl::IsNotFound(fd.status())) return absl::OkStatus();
-  if (absl::IsAlreadyExists(fd.status())) return absl::FailedPreconditionError(fd.status().message());
+  if (absl::IsAlreadyExists(fd.status()))
+    return absl::FailedPreconditionError(fd.status().message());
   ABSL_RETURN_IF_ERROR(fd.status());
   RemoveAndUnlock(dir.owners_fd(), owner_id, fd->get());
   return absl::OkStatus();
@@ -140,7 +150,8 @@ Liveness OwnerLiveness(const StateDir& dir, const Record& record) {
   const Liveness identity = CheckIdentity(record.owner);
   const LeaseState lease = ProbeLease(dir, record.owner_id);
   if (identity == Liveness::kAlive && lease == LeaseState::kHeld) return Liveness::kAlive;
-  if (identity == Liveness::kDead && (lease == LeaseState::kFree || lease == LeaseState::kMissing)) {
+  if (identity == Liveness::kDead &&
+      (lease == LeaseState::kFree || lease == LeaseState::kMissing)) {
     return Liveness::kDead;
   }
   return Liveness::kUnknown;

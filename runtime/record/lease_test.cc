@@ -125,7 +125,9 @@ TEST_F(LeaseTest, IsNotGivenUpByAForkedChildThatEndsInOrder) {
   ASSERT_THAT(lease, IsOk());
   const pid_t child = fork();
   if (child == 0) {
-    { const Lease copy = *std::move(lease); }
+    {
+      const Lease copy = *std::move(lease);
+    }
     _exit(0);
   }
   waitpid(child, nullptr, 0);

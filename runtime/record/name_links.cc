@@ -41,11 +41,13 @@ absl::StatusOr<std::string> NameLinks::Read(const std::string& name) const {
     return absl::FailedPreconditionError(
         absl::StrCat("session name ", ShowText(name), ": its entry is not a symlink: remove it"));
   }
-  if (errno == ENOENT) return absl::NotFoundError(absl::StrCat("no session is called ", ShowText(name)));
+  if (errno == ENOENT)
+    return absl::NotFoundError(absl::StrCat("no session is called ", ShowText(name)));
   return Failed(errno, "read", name);
 }
 
-absl::Status NameLinks::Take(const std::string& name, const std::string& uid, IsStale is_stale) const {
+absl::Status NameLinks::Take(const std::string& name, const std::string& uid,
+                             IsStale is_stale) const {
   if (symlinkat(uid.c_str(), names_fd_, name.c_str()) == 0) return absl::OkStatus();
   if (errno != EEXIST) return Failed(errno, "take", name);
   // Without the lock first: most often the name is simply taken.
@@ -99,15 +101,18 @@ absl::Status NameLinks::Move(const std::string& from, const std::string& to, con
 }
 
 absl::Status NameLinks::Drop(const std::string& name, const std::string& uid) const {
-  // Only its own session takes a name for a uid, so one that is not its now will not be. Without the lock: a folder
-  // that cannot be written to must not keep a session from being removed that never got its name for that reason.
-  if (const absl::StatusOr<std::string> now = Read(name); now.ok() ? *now != uid : absl::IsNotFound(now.status())) {
+  // Only its own session takes a name for a uid, so one that is not its now will not be. Without
+  // the lock: a folder that cannot be written to must not keep a session from being removed that
+  // never got its name for that reason.
+  if (const absl::StatusOr<std::string> now = Read(name);
+      now.ok() ? *now != uid : absl::IsNotFound(now.status())) {
     return absl::OkStatus();
   }
   ABSL_ASSIGN_OR_RETURN(FolderLock lock, FolderLock::Take(names_fd_));
   const absl::StatusOr<std::string> holder = Read(name);
   if (!holder.ok() || *holder != uid) return absl::OkStatus();
-  if (unlinkat(names_fd_, name.c_str(), 0) != 0 && errno != ENOENT) return Failed(errno, "free", name);
+  if (unlinkat(names_fd_, name.c_str(), 0) != 0 && errno != ENOENT)
+    return Failed(errno, "free", name);
   return absl::OkStatus();
 }
 

@@ -11,11 +11,11 @@
 
 namespace berth {
 
-inline constexpr size_t kHexIdLength = 32;   // 128 bits: install ids, tokens
-inline constexpr size_t kUidLength = 26;     // 130 bits: session ids
+inline constexpr size_t kHexIdLength = 32;  // 128 bits: install ids, tokens
+inline constexpr size_t kUidLength = 26;    // 130 bits: session ids
 
-absl::StatusOr<std::string> RandomHexId();   // 32 of [0-9a-f]
-absl::StatusOr<std::string> RandomUid();     // 26 of [a-z2-7]
+absl::StatusOr<std::string> RandomHexId();  // 32 of [0-9a-f]
+absl::StatusOr<std::string> RandomUid();    // 26 of [a-z2-7]
 
 bool IsHexId(absl::string_view text);
 bool IsUid(absl::string_view text);

@@ -26,7 +26,8 @@ absl::Status Refuse(absl::string_view field, absl::string_view why) {
 }
 
 bool IsBootId(absl::string_view text) {
-  return text.size() == 36 && text.find_first_not_of("0123456789abcdef-") == absl::string_view::npos;
+  return text.size() == 36 &&
+         text.find_first_not_of("0123456789abcdef-") == absl::string_view::npos;
 }
 
 absl::Status CheckText(absl::string_view field, absl::string_view text) {
@@ -40,7 +41,8 @@ absl::Status CheckPath(absl::string_view field, absl::string_view path) {
   if (path.empty()) return absl::OkStatus();
   ABSL_RETURN_IF_ERROR(CheckText(field, path));
   if (path.size() >= kMaxPath) return Refuse(field, "the path is too long");
-  if (path[0] != '/') return Refuse(field, absl::StrCat(ShowText(path), " is not an absolute path"));
+  if (path[0] != '/')
+    return Refuse(field, absl::StrCat(ShowText(path), " is not an absolute path"));
   for (const absl::string_view part : absl::StrSplit(path.substr(1), '/')) {
     if (part.empty() || part == "." || part == "..") {
       return Refuse(field, absl::StrCat(ShowText(path), " is not a plain path below /"));
@@ -59,7 +61,8 @@ absl::Status CheckProcess(absl::string_view field, const Identity& process, int6
 }
 
 absl::Status CheckBackend(absl::string_view backend) {
-  if (backend.empty() || backend.size() > 32) return Refuse("backend", "it needs 1 to 32 characters");
+  if (backend.empty() || backend.size() > 32)
+    return Refuse("backend", "it needs 1 to 32 characters");
   for (const char c : backend) {
     if (!absl::ascii_islower(static_cast<unsigned char>(c)) &&
         !absl::ascii_isdigit(static_cast<unsigned char>(c))) {

@@ -1,6 +1,7 @@
-// Record is what is durably known of one session: what was made, and who owns it. It is what the reaper
-// acts on, so nothing in one is taken on trust: CheckRecord holds for each that is written or read.
-// Arguments and environment values are never in it. Plain values; free functions are thread-safe.
+// Record is what is durably known of one session: what was made, and who owns it. It is what the
+// reaper acts on, so nothing in one is taken on trust: CheckRecord holds for each that is written
+// or read. Arguments and environment values are never in it. Plain values; free functions are
+// thread-safe.
 #ifndef BERTH_RUNTIME_RECORD_RECORD_H_
 #define BERTH_RUNTIME_RECORD_RECORD_H_
 
@@ -29,12 +30,12 @@ inline constexpr char kTreePidNamespace[] = "pidns";
 
 struct Record {
   int64_t schema = kRecordSchema;
-  std::string install_id;  // 32 hex digits: StateDir::install_id of the maker
-  std::string boot_id;     // of the machine when it was made
-  std::string uid;         // 26 of [a-z2-7], never used twice
-  std::string name;        // see CheckSessionName; changes only by Store::Rename
-  std::string renaming_to; // set by Store::Rename while it is under way
-  std::string backend;     // "native", "tmux", …
+  std::string install_id;   // 32 hex digits: StateDir::install_id of the maker
+  std::string boot_id;      // of the machine when it was made
+  std::string uid;          // 26 of [a-z2-7], never used twice
+  std::string name;         // see CheckSessionName; changes only by Store::Rename
+  std::string renaming_to;  // set by Store::Rename while it is under way
+  std::string backend;      // "native", "tmux", …
   std::string engine_address;
   std::string state = kStateStarting;
   bool durable = false;  // outlives its owner
@@ -60,16 +61,18 @@ struct Record {
   bool operator==(const Record&) const = default;
 };
 
-// InvalidArgument that names the field which breaks the rules above. Processes have a pid above 1; only the
-// owner, which is never signalled, may be pid 1 (an orchestrator that is a container's first process).
+// InvalidArgument that names the field which breaks the rules above. Processes have a pid above 1;
+// only the owner, which is never signalled, may be pid 1 (an orchestrator that is a container's
+// first process).
 absl::Status CheckRecord(const Record& record);
 
-// Bytes that are not UTF-8 (paths may hold any) go through unchanged: they are written as {"hex": "…"}.
+// Bytes that are not UTF-8 (paths may hold any) go through unchanged: they are written as {"hex":
+// "…"}.
 std::string ToJson(const Record& record);
 
-// InvalidArgument: not JSON (a torn file), a field that is missing, of the wrong type or out of range.
-// OutOfRange: more than kMaxRecordBytes. FailedPrecondition: written by a newer berth (a higher schema).
-// Fields that are not known are ignored.
+// InvalidArgument: not JSON (a torn file), a field that is missing, of the wrong type or out of
+// range. OutOfRange: more than kMaxRecordBytes. FailedPrecondition: written by a newer berth (a
+// higher schema). Fields that are not known are ignored.
 absl::StatusOr<Record> FromJson(absl::string_view json);
 
 // An identity alone, as leases hold it.

@@ -1,4 +1,5 @@
-// FromJson on any bytes: it refuses, or gives a record that keeps the rules and goes through JSON unchanged.
+// FromJson on any bytes: it refuses, or gives a record that keeps the rules and goes through JSON
+// unchanged.
 #include <stddef.h>
 #include <stdint.h>
 

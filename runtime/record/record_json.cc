@@ -21,7 +21,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 // As a string if JSON can hold it, which is UTF-8 only.
 Json TextToJson(const std::string& text) {
@@ -59,7 +61,8 @@ enum class Need { kRequired, kOptional };
 class Fields {
  public:
   explicit Fields(const Json& object) : object_(object) {
-    if (!object.is_object()) status_ = absl::InvalidArgumentError("record: it is not a JSON object");
+    if (!object.is_object())
+      status_ = absl::InvalidArgumentError("record: it is not a JSON object");
   }
 
   void Text(const char* name, std::string* value, Need need = Need::kOptional) {
@@ -70,7 +73,8 @@ class Fields {
     const Json* json = Find(name, need);
     if (json == nullptr) return;
     // A number above INT64_MAX is an unsigned one to the parser.
-    if (json->is_number_unsigned() && json->get<uint64_t>() > INT64_MAX) return Wrong(name, "in range");
+    if (json->is_number_unsigned() && json->get<uint64_t>() > INT64_MAX)
+      return Wrong(name, "in range");
     if (!json->is_number_integer()) return Wrong(name, "an integer");
     *value = json->get<int64_t>();
   }
@@ -130,12 +134,14 @@ class Fields {
     const auto found = object_.find(name);
     if (found != object_.end()) return &*found;
     if (need == Need::kRequired) {
-      status_ = absl::InvalidArgumentError(absl::StrCat("record field '", name, "': it is missing"));
+      status_ =
+          absl::InvalidArgumentError(absl::StrCat("record field '", name, "': it is missing"));
     }
     return nullptr;
   }
   void Wrong(const char* name, absl::string_view wanted) {
-    status_ = absl::InvalidArgumentError(absl::StrCat("record field '", name, "': it is not ", wanted));
+    status_ =
+        absl::InvalidArgumentError(absl::StrCat("record field '", name, "': it is not ", wanted));
   }
 
   const Json& object_;
@@ -159,16 +165,16 @@ std::string ToJson(const Record& record) {
   json["schema"] = record.schema;
   json["durable"] = record.durable;
   json["created_at_unix_ns"] = record.created_at_unix_ns;
-  for (const auto& [name, value] : {
-           std::pair("install_id", &record.install_id), std::pair("boot_id", &record.boot_id),
-           std::pair("uid", &record.uid), std::pair("name", &record.name),
-           std::pair("renaming_to", &record.renaming_to), std::pair("backend", &record.backend),
-           std::pair("engine_address", &record.engine_address), std::pair("state", &record.state),
-           std::pair("token", &record.token), std::pair("owner_id", &record.owner_id),
-           std::pair("tree", &record.tree), std::pair("cgroup", &record.cgroup),
-           std::pair("socket", &record.socket), std::pair("container_id", &record.container_id),
-           std::pair("tmux_socket", &record.tmux_socket),
-           std::pair("tmux_session", &record.tmux_session), std::pair("log", &record.log)}) {
+  for (const auto& [name, value] :
+       {std::pair("install_id", &record.install_id), std::pair("boot_id", &record.boot_id),
+        std::pair("uid", &record.uid), std::pair("name", &record.name),
+        std::pair("renaming_to", &record.renaming_to), std::pair("backend", &record.backend),
+        std::pair("engine_address", &record.engine_address), std::pair("state", &record.state),
+        std::pair("token", &record.token), std::pair("owner_id", &record.owner_id),
+        std::pair("tree", &record.tree), std::pair("cgroup", &record.cgroup),
+        std::pair("socket", &record.socket), std::pair("container_id", &record.container_id),
+        std::pair("tmux_socket", &record.tmux_socket),
+        std::pair("tmux_session", &record.tmux_session), std::pair("log", &record.log)}) {
     if (!value->empty()) json[name] = TextToJson(*value);
   }
   for (const auto& [name, process] :
@@ -224,7 +230,9 @@ absl::StatusOr<Record> FromJson(absl::string_view text) {
   return record;
 }
 
-std::string IdentityToJson(const Identity& identity) { return Dump(ProcessToJson(identity)) + "\n"; }
+std::string IdentityToJson(const Identity& identity) {
+  return Dump(ProcessToJson(identity)) + "\n";
+}
 
 absl::StatusOr<Identity> IdentityFromJson(absl::string_view text) {
   ABSL_ASSIGN_OR_RETURN(const Json json, Parse(text));

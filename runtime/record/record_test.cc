@@ -77,38 +77,62 @@ TEST(Record, IgnoresFieldsOfLaterVersionsButNotALaterSchema) {
 TEST(Record, TornAtAnyByteIsRefused) {
   const std::string json = ToJson(Full());
   for (size_t length = 0; length + 1 < json.size(); ++length) {
-    EXPECT_THAT(FromJson(json.substr(0, length)), StatusIs(absl::StatusCode::kInvalidArgument)) << length;
+    EXPECT_THAT(FromJson(json.substr(0, length)), StatusIs(absl::StatusCode::kInvalidArgument))
+        << length;
   }
 }
 
 TEST(Record, LongerThanTheLimitIsRefusedUnread) {
-  EXPECT_THAT(FromJson(std::string(kMaxRecordBytes + 1, '[')), StatusIs(absl::StatusCode::kOutOfRange));
-  EXPECT_THAT(FromJson(std::string(kMaxRecordBytes, '[')), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(FromJson(std::string(kMaxRecordBytes + 1, '[')),
+              StatusIs(absl::StatusCode::kOutOfRange));
+  EXPECT_THAT(FromJson(std::string(kMaxRecordBytes, '[')),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST(Record, OfTheWrongShapeIsRefusedByField) {
   const std::string json = ToJson(Full());
   const std::vector<std::pair<std::string, std::string>> changes = {
-      {"\"pid\":101", "\"pid\":\"101\""}, {"\"pid\":101", "\"pid\":101.5"},
-      {"\"pid\":101", "\"pid\":1"},       {"\"pid\":101", "\"pid\":0"},
-      {"\"pid\":101", "\"pid\":-1"},      {"\"pid\":101", "\"pid\":18446744073709551615"},
-      {"\"pid\":101", "\"pid\":4294967397"}, {"\"pid\":102", "\"pid\":null"},
-      {"\"pid\":1,", "\"pid\":0,"},       {"\"pid\":1,", "\"pid\":-1,"},
-      {"\"durable\":true", "\"durable\":1"}, {"\"durable\":true", "\"durable\":\"true\""},
-      {"\"uid\":\"bbb", "\"uid\":\"../"},  {"\"uid\":\"b", "\"uid\":\"B"},
-      {"\"name\":\"builder\"", "\"name\":\"../x\""}, {"\"name\":\"builder\"", "\"name\":7"},
-      {"\"name\":\"builder\"", "\"name\":\"\""}, {"\"state\":\"running\"", "\"state\":\"dead\""},
-      {"\"tree\":\"pidns\"", "\"tree\":\"all\""}, {"\"backend\":\"native\"", "\"backend\":\"a/b\""},
-      {"\"start_time\":5", "\"start_time\":-5"}, {"\"start_time\":5", "\"start_time\":1e3"},
-      {"\"token\":\"c", "\"token\":\"z"}, {"\"schema\":1", "\"schema\":0"},
-      {"\"schema\":1", "\"schema\":\"1\""}, {"\"schema\":1,", ""},
+      {"\"pid\":101", "\"pid\":\"101\""},
+      {"\"pid\":101", "\"pid\":101.5"},
+      {"\"pid\":101", "\"pid\":1"},
+      {"\"pid\":101", "\"pid\":0"},
+      {"\"pid\":101", "\"pid\":-1"},
+      {"\"pid\":101", "\"pid\":18446744073709551615"},
+      {"\"pid\":101", "\"pid\":4294967397"},
+      {"\"pid\":102", "\"pid\":null"},
+      {"\"pid\":1,", "\"pid\":0,"},
+      {"\"pid\":1,", "\"pid\":-1,"},
+      {"\"durable\":true", "\"durable\":1"},
+      {"\"durable\":true", "\"durable\":\"true\""},
+      {"\"uid\":\"bbb", "\"uid\":\"../"},
+      {"\"uid\":\"b", "\"uid\":\"B"},
+      {"\"name\":\"builder\"", "\"name\":\"../x\""},
+      {"\"name\":\"builder\"", "\"name\":7"},
+      {"\"name\":\"builder\"", "\"name\":\"\""},
+      {"\"state\":\"running\"", "\"state\":\"dead\""},
+      {"\"tree\":\"pidns\"", "\"tree\":\"all\""},
+      {"\"backend\":\"native\"", "\"backend\":\"a/b\""},
+      {"\"start_time\":5", "\"start_time\":-5"},
+      {"\"start_time\":5", "\"start_time\":1e3"},
+      {"\"token\":\"c", "\"token\":\"z"},
+      {"\"schema\":1", "\"schema\":0"},
+      {"\"schema\":1", "\"schema\":\"1\""},
+      {"\"schema\":1,", ""},
       {"\"owner_id\":\"owner\"", "\"owner_id\":\"../../x\""},
-      {"\"/tmp/a b\"", "\"/\""}, {"\"/tmp/a b\"", "\"/tmp/../etc\""}, {"\"/tmp/a b\"", "\"tmp\""},
-      {"\"/tmp/a b\"", "\"\""}, {"\"/tmp/a b\"", "7"}, {"\"/tmp/a b\"", "\"/tmp/a\\u0000b\""},
-      {"\"/tmp/a b\"", "\"/tmp//x\""}, {"\"/tmp/a b\"", "{\"hex\":\"0\"}"},
-      {"\"/tmp/a b\"", "{\"hex\":\"zz\"}"}, {"\"/tmp/a b\"", "{\"hex\":7}"},
-      {"\"/x/log\"", "[\"/x/log\"]"}, {"/sys/fs/cgroup/berth/x", "/sys/fs/cgroup/.."},
-      {"[\"team\",\"a\"]", "[\"team\"]"}, {"[\"team\",\"a\"]", "[\"\",\"a\"]"},
+      {"\"/tmp/a b\"", "\"/\""},
+      {"\"/tmp/a b\"", "\"/tmp/../etc\""},
+      {"\"/tmp/a b\"", "\"tmp\""},
+      {"\"/tmp/a b\"", "\"\""},
+      {"\"/tmp/a b\"", "7"},
+      {"\"/tmp/a b\"", "\"/tmp/a\\u0000b\""},
+      {"\"/tmp/a b\"", "\"/tmp//x\""},
+      {"\"/tmp/a b\"", "{\"hex\":\"0\"}"},
+      {"\"/tmp/a b\"", "{\"hex\":\"zz\"}"},
+      {"\"/tmp/a b\"", "{\"hex\":7}"},
+      {"\"/x/log\"", "[\"/x/log\"]"},
+      {"/sys/fs/cgroup/berth/x", "/sys/fs/cgroup/.."},
+      {"[\"team\",\"a\"]", "[\"team\"]"},
+      {"[\"team\",\"a\"]", "[\"\",\"a\"]"},
       {"[\"team\",\"a\"]", "[\"empty\",\"a\"]"},
   };
   for (const auto& [from, to] : changes) {
@@ -123,7 +147,8 @@ TEST(Record, OfTheWrongShapeIsRefusedByField) {
 }
 
 TEST(SessionName, FollowsTheRule) {
-  for (const std::string& good : {std::string("a"), std::string("7"), std::string("A-b_c"), std::string(64, 'x')}) {
+  for (const std::string& good :
+       {std::string("a"), std::string("7"), std::string("A-b_c"), std::string(64, 'x')}) {
     EXPECT_THAT(CheckSessionName(good), IsOk());
   }
   const std::string nul("a\0b", 3);
@@ -133,8 +158,8 @@ TEST(SessionName, FollowsTheRule) {
         std::string(65, 'x'), std::string("=a"), std::string("a:b")}) {
     EXPECT_THAT(CheckSessionName(bad), StatusIs(absl::StatusCode::kInvalidArgument)) << bad;
   }
-  EXPECT_THAT(CheckSessionName("a\x1b[2Jb"),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("'a\\x1b[2Jb': it holds '\\x1b'")));
+  EXPECT_THAT(CheckSessionName("a\x1b[2Jb"), StatusIs(absl::StatusCode::kInvalidArgument,
+                                                      HasSubstr("'a\\x1b[2Jb': it holds '\\x1b'")));
   EXPECT_LT(CheckSessionName(std::string(100'000, 'x')).message().size(), 300u);
 }
 

@@ -9,7 +9,8 @@
 
 namespace berth {
 
-// [A-Za-z0-9][A-Za-z0-9_-]{0,63}, or InvalidArgument that shows the name (escaped, shortened) and says why.
+// [A-Za-z0-9][A-Za-z0-9_-]{0,63}, or InvalidArgument that shows the name (escaped, shortened) and
+// says why.
 absl::Status CheckSessionName(absl::string_view name);
 
 // `text` as a message may show it: escaped, in quotes, and cut after some sixty characters.

@@ -34,7 +34,8 @@ absl::StatusOr<std::string> DefaultPath() {
   if (std::string path = Variable("BERTH_STATE_DIR"); !path.empty()) return path;
   // The XDG specification has relative paths ignored.
   if (std::string path = Variable("XDG_STATE_HOME"); path.starts_with('/')) return path + "/berth";
-  if (std::string path = Variable("HOME"); path.starts_with('/')) return path + "/.local/state/berth";
+  if (std::string path = Variable("HOME"); path.starts_with('/'))
+    return path + "/.local/state/berth";
   return absl::FailedPreconditionError(
       "no place for the state directory: set BERTH_STATE_DIR, XDG_STATE_HOME or HOME");
 }
@@ -44,7 +45,8 @@ absl::Status MakeParents(const std::string& path) {
   for (size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
     const std::string parent = path.substr(0, at);
     if (mkdir(parent.c_str(), 0700) != 0 && errno != EEXIST) {
-      // A read-only or foreign parent that exists gives another error than EEXIST on some file systems.
+      // A read-only or foreign parent that exists gives another error than EEXIST on some file
+      // systems.
       const int error = errno;
       struct stat entry;
       if (stat(parent.c_str(), &entry) != 0) {
@@ -56,7 +58,8 @@ absl::Status MakeParents(const std::string& path) {
 }
 
 // Opens `name` in `dir_fd`, making it if need be, and refuses it unless it is ours alone to write.
-absl::StatusOr<UniqueFd> OpenPrivate(int dir_fd, const std::string& name, const std::string& shown) {
+absl::StatusOr<UniqueFd> OpenPrivate(int dir_fd, const std::string& name,
+                                     const std::string& shown) {
   if (mkdirat(dir_fd, name.c_str(), 0700) != 0 && errno != EEXIST) {
     return ErrnoStatus(errno, absl::StrCat("make folder '", shown, "'"));
   }
@@ -92,7 +95,8 @@ absl::StatusOr<std::string> ReadInstallId(int root_fd, const std::string& root) 
   absl::string_view id = absl::StripSuffix(text, "\n");
   if (!IsHexId(id)) {
     return absl::FailedPreconditionError(absl::StrCat(
-        "'", root, "/install_id' does not hold 32 hex digits: put the old id back, or remove the file"));
+        "'", root,
+        "/install_id' does not hold 32 hex digits: put the old id back, or remove the file"));
   }
   return std::string(id);
 }
@@ -108,7 +112,8 @@ absl::StatusOr<std::string> InstallId(int root_fd, const std::string& root) {
   return ReadInstallId(root_fd, root);
 }
 
-// Whether sockets go below $XDG_RUNTIME_DIR: only if that is a folder of this user, as it should be.
+// Whether sockets go below $XDG_RUNTIME_DIR: only if that is a folder of this user, as it should
+// be.
 bool IsOwnFolder(const std::string& path) {
   struct stat entry;
   return path.starts_with('/') && stat(path.c_str(), &entry) == 0 && S_ISDIR(entry.st_mode) &&
@@ -131,8 +136,9 @@ absl::StatusOr<StateDir> StateDir::Open(std::string path) {
   StateDir dir;
   ABSL_RETURN_IF_ERROR(MakeParents(path));
   ABSL_ASSIGN_OR_RETURN(dir.root_, OpenPrivate(AT_FDCWD, path, path));
-  for (auto [fd, name] : {std::pair(&dir.sessions_, "sessions"), std::pair(&dir.names_, "names"),
-                          std::pair(&dir.owners_, "owners"), std::pair(&dir.quarantine_, "quarantine")}) {
+  for (auto [fd, name] :
+       {std::pair(&dir.sessions_, "sessions"), std::pair(&dir.names_, "names"),
+        std::pair(&dir.owners_, "owners"), std::pair(&dir.quarantine_, "quarantine")}) {
     ABSL_ASSIGN_OR_RETURN(*fd, OpenPrivate(dir.root_.get(), name, absl::StrCat(path, "/", name)));
   }
   if (const std::string runtime = Variable("XDG_RUNTIME_DIR"); !chosen && IsOwnFolder(runtime)) {

@@ -7,8 +7,9 @@
 //   quarantine/           what could not be read
 //   run/                  sockets (or $XDG_RUNTIME_DIR/berth)
 //
-// It holds descriptors of these folders and nothing else. Movable, not copyable; const use from any number
-// of threads. Folders are 0700; one that is a symlink, another user's or writable by others is refused.
+// It holds descriptors of these folders and nothing else. Movable, not copyable; const use from any
+// number of threads. Folders are 0700; one that is a symlink, another user's or writable by others
+// is refused.
 #ifndef BERTH_RUNTIME_RECORD_STATE_DIR_H_
 #define BERTH_RUNTIME_RECORD_STATE_DIR_H_
 
@@ -21,9 +22,9 @@ namespace berth {
 
 class StateDir {
  public:
-  // Makes what is missing. "" is $BERTH_STATE_DIR, else $XDG_STATE_HOME/berth, else $HOME/.local/state/berth.
-  // InvalidArgument: a path that is not absolute. FailedPrecondition: no such variable, or a folder that
-  // cannot be trusted; the message says which and what to do.
+  // Makes what is missing. "" is $BERTH_STATE_DIR, else $XDG_STATE_HOME/berth, else
+  // $HOME/.local/state/berth. InvalidArgument: a path that is not absolute. FailedPrecondition: no
+  // such variable, or a folder that cannot be trusted; the message says which and what to do.
   static absl::StatusOr<StateDir> Open(std::string path = "");
 
   StateDir(StateDir&&) = default;

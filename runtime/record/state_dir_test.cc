@@ -39,7 +39,8 @@ class Environment {
     }
   }
   ~Environment() {
-    for (const char* name : {"BERTH_STATE_DIR", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "HOME"}) unsetenv(name);
+    for (const char* name : {"BERTH_STATE_DIR", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "HOME"})
+      unsetenv(name);
     for (const auto& [name, value] : saved_) setenv(name.c_str(), value.c_str(), 1);
   }
 
@@ -65,7 +66,8 @@ TEST(StateDir, IsMadeWithItsParentsForItsUserAlone) {
 TEST(StateDir, IsChosenByTheEnvironmentInOrder) {
   TestDir test;
   Environment environment;
-  EXPECT_THAT(StateDir::Open(), StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("BERTH_STATE_DIR")));
+  EXPECT_THAT(StateDir::Open(),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("BERTH_STATE_DIR")));
   setenv("HOME", (test / "home").c_str(), 1);
   EXPECT_EQ(StateDir::Open()->path(), test / "home/.local/state/berth");
   setenv("XDG_STATE_HOME", "relative", 1);
@@ -105,8 +107,8 @@ TEST(StateDir, RefusesWhatOthersCouldHaveMade) {
   EXPECT_THAT(StateDir::Open(test / "real"), IsOk());
   std::filesystem::remove(test / "real/names");
   std::filesystem::create_symlink(test / "real/sessions", test / "real/names");
-  EXPECT_THAT(StateDir::Open(test / "real"),
-              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("real/names' is a symlink")));
+  EXPECT_THAT(StateDir::Open(test / "real"), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                                      HasSubstr("real/names' is a symlink")));
   EXPECT_THAT(StateDir::Open("relative"), StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(StateDir::Open("/"), StatusIs(absl::StatusCode::kInvalidArgument));
 }

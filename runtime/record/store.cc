@@ -32,7 +32,8 @@ absl::StatusOr<std::unique_ptr<Store>> Store::Open(std::string state_dir_path) {
 
 absl::StatusOr<UniqueFd> Store::OpenSessionDir(const std::string& uid) const {
   if (!IsUid(uid)) {
-    return absl::InvalidArgumentError(absl::StrCat("session ", ShowText(uid), ": not a session's uid"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("session ", ShowText(uid), ": not a session's uid"));
   }
   absl::StatusOr<UniqueFd> fd = OpenFolder(dir_.sessions_fd(), uid);
   if (absl::IsNotFound(fd.status())) return absl::NotFoundError(absl::StrCat("no session ", uid));
@@ -67,8 +68,8 @@ absl::Status Store::WriteFile(int session_fd, const Record& record, bool sync_fo
   ABSL_RETURN_IF_ERROR(CheckRecord(record));
   const std::string text = ToJson(record);
   if (text.size() > kMaxRecordBytes) {
-    return absl::InvalidArgumentError(absl::StrCat("record of session ", ShowText(record.name), ": ",
-                                                   text.size(), " bytes are more than ",
+    return absl::InvalidArgumentError(absl::StrCat("record of session ", ShowText(record.name),
+                                                   ": ", text.size(), " bytes are more than ",
                                                    kMaxRecordBytes));
   }
   return WriteFileDurably(session_fd, kRecordFile, kRecordTemporary, text, sync_folder);
@@ -92,7 +93,8 @@ absl::StatusOr<Record> Store::Read(const std::string& uid) const {
 absl::StatusOr<Record> Store::Find(const std::string& name) const {
   ABSL_RETURN_IF_ERROR(CheckSessionName(name));
   ABSL_ASSIGN_OR_RETURN(std::string uid, NameLinks(dir_.names_fd()).Read(name));
-  if (!IsUid(uid)) return absl::NotFoundError(absl::StrCat("no session is called ", ShowText(name)));
+  if (!IsUid(uid))
+    return absl::NotFoundError(absl::StrCat("no session is called ", ShowText(name)));
   ABSL_ASSIGN_OR_RETURN(UniqueFd session, OpenSessionDir(uid));
   ABSL_ASSIGN_OR_RETURN(Record record, ReadFile(session.get(), uid));
   record.name = name;
@@ -129,7 +131,8 @@ absl::StatusOr<Listing> Store::List() const {
         continue;
       }
       // A session that is being removed loses its place before its record.
-      if (absl::IsNotFound(record.status()) && absl::IsNotFound(OpenSessionDir(entry).status())) continue;
+      if (absl::IsNotFound(record.status()) && absl::IsNotFound(OpenSessionDir(entry).status()))
+        continue;
       why = record.status();
     }
     listing.broken.push_back({std::move(entry), std::move(why)});
@@ -157,7 +160,8 @@ absl::Status Store::Rename(const std::string& uid, const std::string& new_name) 
   ResolveName(record);
   if (record.name == new_name) {
     const absl::StatusOr<std::string> holder = names.Read(new_name);
-    if (holder.ok() && *holder == uid) return WriteFile(session.get(), record, /*sync_folder=*/true);
+    if (holder.ok() && *holder == uid)
+      return WriteFile(session.get(), record, /*sync_folder=*/true);
   }
   // The intent first: whoever removes this session after a crash frees both names.
   Record intent = record;
@@ -166,7 +170,8 @@ absl::Status Store::Rename(const std::string& uid, const std::string& new_name) 
   absl::Status moved = names.Move(record.name, new_name, uid,
                                   [this](const std::string& holder) { return IsStale(holder); });
   if (!moved.ok()) {
-    WriteFile(session.get(), record, /*sync_folder=*/true).IgnoreError();  // the intent does no harm
+    WriteFile(session.get(), record, /*sync_folder=*/true)
+        .IgnoreError();  // the intent does no harm
     return moved;
   }
   ABSL_RETURN_IF_ERROR(names.Sync());

@@ -1,5 +1,5 @@
-// Store keeps the records of a state directory. A record is durable before Reserve or Write returns, so the
-// start gate may be opened then and not before.
+// Store keeps the records of a state directory. A record is durable before Reserve or Write
+// returns, so the start gate may be opened then and not before.
 //
 //   auto store = Store::Open();
 //   auto lease = Lease::Acquire((*store)->dir());
@@ -12,9 +12,10 @@
 //   …
 //   (*store)->Remove(record->uid);
 //
-// It has no state but descriptors: any number of threads and processes may use one state directory at once.
-// A process that is killed at any point leaves either nothing that List shows, or a whole record in state
-// "starting" whose owner is dead; what lies unfinished out of sight is removed by Tidy.
+// It has no state but descriptors: any number of threads and processes may use one state directory
+// at once. A process that is killed at any point leaves either nothing that List shows, or a whole
+// record in state "starting" whose owner is dead; what lies unfinished out of sight is removed by
+// Tidy.
 #ifndef BERTH_RUNTIME_RECORD_STORE_H_
 #define BERTH_RUNTIME_RECORD_STORE_H_
 
@@ -49,41 +50,44 @@ class Store {
 
   const StateDir& dir() const { return dir_; }
 
-  // Makes a session of a new uid and takes its name. Of `initial`, name, backend and owner_id (a lease that
-  // the caller holds) must be set; uid, token, install_id, boot_id, created_at_unix_ns are filled in, and
-  // owner with this process if its pid is 0. AlreadyExists if a session has the name, unless that one never
-  // started and its owner is proven dead: then the name passes on. On any error nothing is left.
+  // Makes a session of a new uid and takes its name. Of `initial`, name, backend and owner_id (a
+  // lease that the caller holds) must be set; uid, token, install_id, boot_id, created_at_unix_ns
+  // are filled in, and owner with this process if its pid is 0. AlreadyExists if a session has the
+  // name, unless that one never started and its owner is proven dead: then the name passes on. On
+  // any error nothing is left.
   absl::StatusOr<Record> Reserve(Record initial) const;
 
   // Replaces the record durably. The name is not changed by it, so that no write undoes a rename.
   // NotFound if the session is gone.
   absl::Status Write(const Record& record) const;
 
-  // NotFound: no such session. Otherwise what is wrong with the record: DataLoss (torn, not a record, or of
-  // another uid), OutOfRange (too long), PermissionDenied (another user's), FailedPrecondition (a symlink,
-  // fifo, folder…, or written by a newer berth). Never blocks.
+  // NotFound: no such session. Otherwise what is wrong with the record: DataLoss (torn, not a
+  // record, or of another uid), OutOfRange (too long), PermissionDenied (another user's),
+  // FailedPrecondition (a symlink, fifo, folder…, or written by a newer berth). Never blocks.
   absl::StatusOr<Record> Read(const std::string& uid) const;
   // By exact name. NotFound if no session has it.
   absl::StatusOr<Record> Find(const std::string& name) const;
   // All sessions, in no order. A broken one does not stop the rest.
   absl::StatusOr<Listing> List() const;
 
-  // AlreadyExists if another session has `new_name`. At every moment, and after a crash at any, the session
-  // is found by one of the two names.
+  // AlreadyExists if another session has `new_name`. At every moment, and after a crash at any, the
+  // session is found by one of the two names.
   absl::Status Rename(const std::string& uid, const std::string& new_name) const;
 
-  // Removes the session's files, then its name if it still has it, then its record. Fine if there is none.
-  // Files of any kind go, symlinks are not followed; FailedPrecondition at folders two levels down.
+  // Removes the session's files, then its name if it still has it, then its record. Fine if there
+  // is none. Files of any kind go, symlinks are not followed; FailedPrecondition at folders two
+  // levels down.
   absl::Status Remove(const std::string& uid) const;
 
   // The session's folder, for its log and the like.
   absl::StatusOr<UniqueFd> OpenSessionDir(const std::string& uid) const;
 
-  // Moves an entry of sessions/, as BrokenRecord names it, with its bytes to quarantine/<entry>.<n>.
+  // Moves an entry of sessions/, as BrokenRecord names it, with its bytes to
+  // quarantine/<entry>.<n>.
   absl::Status Quarantine(const std::string& entry) const;
 
-  // Removes what killed processes left half made or half removed, and names of sessions that are gone.
-  // Safe beside anything else at any time.
+  // Removes what killed processes left half made or half removed, and names of sessions that are
+  // gone. Safe beside anything else at any time.
   absl::Status Tidy() const;
 
  private:

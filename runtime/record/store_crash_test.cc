@@ -155,7 +155,8 @@ struct WholeLife {
 TEST(StoreCrash, KilledAtEachSystemCallLeavesWhatCanBeFoundAndRemoved) {
   TestDir test;
   const std::unique_ptr<Store> store = *Store::Open(test / "state");
-  void* shared = mmap(nullptr, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* shared =
+      mmap(nullptr, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(shared, MAP_FAILED);
   volatile int* step = static_cast<int*>(shared);
   int nth = 0, with_record = 0;
@@ -221,7 +222,8 @@ template <typename Body>
 int OnSmallDisk(const std::string& path, const char* options, Body body) {
   const pid_t pid = fork();
   if (pid == 0) {
-    if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+    if (unshare(CLONE_NEWNS) != 0 ||
+        mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
         mount("none", path.c_str(), "tmpfs", 0, options) != 0) {
       _exit(77);
     }
@@ -260,8 +262,11 @@ TEST(StoreCrash, FullOrReadOnlyDiskFailsTheReservationAndLeavesNothing) {
       }
       // Removing must work on a full disk, and makes room.
       if (made == 0 || !(*store)->Remove(listing.records[0].uid).ok()) return 7;
-      { const Lease released = *std::move(lease); }  // a disk with files open for writing stays writable
-      if (mount(nullptr, (test / "disk").c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr) != 0) return 10;
+      {
+        const Lease released = *std::move(lease);
+      }  // a disk with files open for writing stays writable
+      if (mount(nullptr, (test / "disk").c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr) != 0)
+        return 10;
       if ((*store)->Reserve(Wanted("ro", owner_id)).ok()) return 8;
       return (*store)->List()->records.size() == made - 1 ? 0 : 9;
     });

@@ -7,7 +7,8 @@ namespace berth {
 inline constexpr char kRecordFile[] = "record.json";
 inline constexpr char kRecordTemporary[] = ".record.tmp";
 inline constexpr char kLockFile[] = ".lock";
-inline constexpr char kMaking[] = ".new.";    // + uid: not yet a session; its lock is held by the maker
+inline constexpr char kMaking[] =
+    ".new.";  // + uid: not yet a session; its lock is held by the maker
 inline constexpr char kRemoving[] = ".gone.";  // + uid: no longer a session
 
 }  // namespace berth

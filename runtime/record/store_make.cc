@@ -45,8 +45,8 @@ bool Store::IsStale(const std::string& uid) const {
 absl::Status Store::MakeSession(const Record& record) const {
   const std::string making = kMaking + record.uid;
   if (mkdirat(dir_.sessions_fd(), making.c_str(), 0700) != 0) {
-    return ErrnoStatus(errno, absl::StrCat("make a folder for session ", ShowText(record.name), " in '",
-                                           dir_.path(), "/sessions'"));
+    return ErrnoStatus(errno, absl::StrCat("make a folder for session ", ShowText(record.name),
+                                           " in '", dir_.path(), "/sessions'"));
   }
   const absl::StatusOr<UniqueFd> session = OpenFolder(dir_.sessions_fd(), making);
   if (absl::IsNotFound(session.status())) return absl::AbortedError(session.status().message());
@@ -95,8 +95,8 @@ absl::StatusOr<Record> Store::Reserve(Record initial) const {
   // Before anything is written: most often a name that cannot be had is simply taken.
   if (const absl::StatusOr<std::string> holder = names.Read(record.name);
       holder.ok() && !IsStale(*holder)) {
-    return absl::AlreadyExistsError(absl::StrCat("session name ", ShowText(record.name), ": session ",
-                                                 ShowText(*holder), " has it"));
+    return absl::AlreadyExistsError(absl::StrCat("session name ", ShowText(record.name),
+                                                 ": session ", ShowText(*holder), " has it"));
   }
 
   absl::Status made;

@@ -40,7 +40,8 @@ absl::Status RemoveLocked(int sessions_fd, int folder_fd, const std::string& nam
   ABSL_RETURN_IF_ERROR(EmptyFolder(folder_fd, {kLockFile}));
   ABSL_RETURN_IF_ERROR(EmptyFolder(folder_fd));
   // ENOTEMPTY: a maker has just come, finds its folder taken for a dead one's, and makes another.
-  if (unlinkat(sessions_fd, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT && errno != ENOTEMPTY) {
+  if (unlinkat(sessions_fd, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT &&
+      errno != ENOTEMPTY) {
     return ErrnoStatus(errno, absl::StrCat("remove '", name, "'"));
   }
   return absl::OkStatus();
@@ -81,8 +82,8 @@ absl::Status Store::Remove(const std::string& uid) const {
   if (absl::IsNotFound(lock.status())) return absl::OkStatus();
   ABSL_RETURN_IF_ERROR(lock.status());
   if (!IsSameFolder(session->get(), dir_.sessions_fd(), uid)) return absl::OkStatus();
-  // The record last: until then a crash, or a folder that cannot be removed, leaves a session that is seen
-  // and can be removed again.
+  // The record last: until then a crash, or a folder that cannot be removed, leaves a session that
+  // is seen and can be removed again.
   ABSL_RETURN_IF_ERROR(EmptyFolder(session->get(), {kRecordFile, kLockFile}));
   ABSL_RETURN_IF_ERROR(DropNames(session->get(), uid));
   if (renameat(dir_.sessions_fd(), uid.c_str(), dir_.sessions_fd(), removing.c_str()) != 0) {
@@ -103,13 +104,16 @@ absl::Status Store::Quarantine(const std::string& entry) const {
     int result = renameat2(dir_.sessions_fd(), entry.c_str(), dir_.quarantine_fd(), target.c_str(),
                            RENAME_NOREPLACE);
     if (result != 0 && (errno == EINVAL || errno == ENOSYS)) {
-      // No RENAME_NOREPLACE here. Two at once may meet, but a full folder is not replaced by rename.
+      // No RENAME_NOREPLACE here. Two at once may meet, but a full folder is not replaced by
+      // rename.
       struct stat there;
       if (fstatat(dir_.quarantine_fd(), target.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0) continue;
       result = renameat(dir_.sessions_fd(), entry.c_str(), dir_.quarantine_fd(), target.c_str());
     }
     if (result == 0) {
-      return NameLinks(dir_.names_fd()).DropIf([&entry](const std::string& uid) { return uid == entry; });
+      return NameLinks(dir_.names_fd()).DropIf([&entry](const std::string& uid) {
+        return uid == entry;
+      });
     }
     if (errno != EEXIST && errno != ENOTEMPTY) {
       return ErrnoStatus(errno, absl::StrCat("quarantine session ", ShowText(entry)));

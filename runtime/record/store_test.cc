@@ -114,10 +114,12 @@ TEST_F(StoreTest, NamesAreExactAndTakenOnce) {
 TEST_F(StoreTest, ReserveNeedsALeaseAndFitsTheLimit) {
   Record record = Wanted("x");
   record.owner_id = "";
-  EXPECT_THAT(store_->Reserve(record), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("owner_id")));
+  EXPECT_THAT(store_->Reserve(record),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("owner_id")));
   record = Wanted("x");
   for (int i = 0; i < 20; ++i) record.labels[absl::StrCat(i)] = std::string(4000, 'x');
-  EXPECT_THAT(store_->Reserve(record), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("more than")));
+  EXPECT_THAT(store_->Reserve(record),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("more than")));
   ExpectNothingLeft();
 }
 
@@ -249,7 +251,8 @@ TEST_F(StoreTest, RemoveTakesFilesOfAnyKindAndFollowsNothing) {
   fs::create_symlink(test_ / "outside", session + "/sub/link");
   fs::create_directories(session + "/deep/er");
   WriteText(session + "/deep/er/file", "x");
-  EXPECT_THAT(store_->Remove(record.uid), StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("'er'")));
+  EXPECT_THAT(store_->Remove(record.uid),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("'er'")));
   EXPECT_THAT(store_->Find("one"), IsOk()) << "still seen, to be removed again";
   fs::remove(session + "/deep/er/file");
   EXPECT_THAT(store_->Remove(record.uid), IsOk());
@@ -268,9 +271,11 @@ TEST_F(StoreTest, HostileRecordsAreToldApartAndQuarantinedWithTheirBytes) {
     EXPECT_TRUE(listing.records.empty()) << why;
     ASSERT_EQ(listing.broken.size(), 1u) << why;
     EXPECT_EQ(listing.broken[0].entry, record.uid);
-    EXPECT_THAT(store_->Reserve(Wanted("victim")), StatusIs(absl::StatusCode::kAlreadyExists)) << why;
+    EXPECT_THAT(store_->Reserve(Wanted("victim")), StatusIs(absl::StatusCode::kAlreadyExists))
+        << why;
     EXPECT_THAT(store_->Quarantine(record.uid), IsOk());
-    EXPECT_TRUE(fs::exists(fs::symlink_status(test_ / ("state/quarantine/" + record.uid + ".0/record.json"))) ||
+    EXPECT_TRUE(fs::exists(fs::symlink_status(
+                    test_ / ("state/quarantine/" + record.uid + ".0/record.json"))) ||
                 code == absl::StatusCode::kNotFound);
     ExpectNothingLeft();
   };
@@ -339,7 +344,8 @@ TEST_F(StoreTest, ListsAThousandSessions) {
   const Record record = *store_->Reserve(Wanted("one"));
   for (int i = 0; i < 1000; ++i) {
     Record copy = record;
-    for (int digit = 0, rest = i; digit < 10; ++digit, rest /= 2) copy.uid[digit] = rest % 2 ? 'a' : 'b';
+    for (int digit = 0, rest = i; digit < 10; ++digit, rest /= 2)
+      copy.uid[digit] = rest % 2 ? 'a' : 'b';
     copy.name = absl::StrCat("n", i);
     fs::create_directory(Session(copy.uid));
     WriteText(RecordFile(copy.uid), ToJson(copy));

@@ -1,4 +1,5 @@
-// A folder below TEST_TMPDIR that goes with the object, and children that are always reaped. For tests.
+// A folder below TEST_TMPDIR that goes with the object, and children that are always reaped. For
+// tests.
 #ifndef BERTH_RUNTIME_RECORD_TEST_DIR_H_
 #define BERTH_RUNTIME_RECORD_TEST_DIR_H_
 
@@ -50,8 +51,8 @@ inline std::string ReadText(const std::string& path) {
   return text.str();
 }
 
-// A forked child that runs `body` and then stays until it is killed. `body` has the fd on which to say that
-// it is ready; the constructor returns once it has said so or is gone.
+// A forked child that runs `body` and then stays until it is killed. `body` has the fd on which to
+// say that it is ready; the constructor returns once it has said so or is gone.
 class TestChild {
  public:
   template <typename Body>

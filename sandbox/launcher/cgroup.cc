@@ -56,7 +56,8 @@ std::string CgroupOf(int pid) {
 Cgroup Cgroup::OpenAny(const std::string& path) {
   std::string point, root;
   if (path.empty() || !FindMount(&point, &root)) return {};
-  // The mount may show only a part of the tree (a container); a group outside of it cannot be reached.
+  // The mount may show only a part of the tree (a container); a group outside of it cannot be
+  // reached.
   std::string below = path;
   if (root != "/") {
     if (path.compare(0, root.size(), root) != 0) return {};
@@ -142,7 +143,8 @@ std::vector<pid_t> Cgroup::Processes() const {
     const long pid = strtol(at, &end, 10);
     if (end == at) break;
     at = *end == '\n' ? end + 1 : end;
-    if (pid > 1) pids.push_back(static_cast<pid_t>(pid));  // 0: a process that this pid namespace does not see
+    if (pid > 1)
+      pids.push_back(static_cast<pid_t>(pid));  // 0: a process that this pid namespace does not see
   }
   for (const std::string& name : ChildNames(dir_.get())) {
     const Cgroup child = OpenChild(*this, name);
@@ -164,7 +166,8 @@ int64_t Cgroup::CpuNs() const {
 void Cgroup::Signal(int signal) const {
   for (const pid_t pid : Processes()) {
     const UniqueFd pidfd(PidfdOpen(pid));
-    // Asked after the pidfd was opened: a number that has gone to a stranger since is not in this group.
+    // Asked after the pidfd was opened: a number that has gone to a stranger since is not in this
+    // group.
     if (pidfd.ok() && Holds(pid)) PidfdSignal(pidfd.get(), signal);
   }
 }

@@ -1,5 +1,6 @@
-// Groups of the cgroup v2 tree that hold workloads, so that their processes can be found, counted and killed whatever
-// they do. No controller is needed: only membership, cgroup.events and cgroup.kill.
+// Groups of the cgroup v2 tree that hold workloads, so that their processes can be found, counted
+// and killed whatever they do. No controller is needed: only membership, cgroup.events and
+// cgroup.kill.
 #ifndef BERTH_SANDBOX_LAUNCHER_CGROUP_H_
 #define BERTH_SANDBOX_LAUNCHER_CGROUP_H_
 
@@ -13,13 +14,15 @@
 
 namespace berth::launcher {
 
-// One group and what is below it. Removed by Remove, not by its destructor. Not ok() where it could not be made.
+// One group and what is below it. Removed by Remove, not by its destructor. Not ok() where it could
+// not be made.
 class Cgroup {
  public:
   Cgroup() = default;
   // The group that this process is in.
   static Cgroup Own();
-  // One that exists, by its path as /proc/PID/cgroup gives it. Not ok() if it does not, or is no child of another.
+  // One that exists, by its path as /proc/PID/cgroup gives it. Not ok() if it does not, or is no
+  // child of another.
   static Cgroup Open(const std::string& path);
   Cgroup MakeChild(const std::string& name) const;
 
@@ -36,8 +39,8 @@ class Cgroup {
   int64_t CpuNs() const;
   // No living process is in it or below (a zombie does not count).
   bool Empty() const;
-  // SIGKILL to all in it and below, at once and without a race where the kernel has cgroup.kill (5.14); before that,
-  // call it again until Empty.
+  // SIGKILL to all in it and below, at once and without a race where the kernel has cgroup.kill
+  // (5.14); before that, call it again until Empty.
   void Kill() const;
   // To each process there is now, in it and in its children.
   void Signal(int signal) const;

@@ -30,7 +30,8 @@ const char* PathOf(const char* const* env) {
   return "/usr/local/bin:/usr/bin:/bin";
 }
 
-// execve along PATH. Returns the errno that says most: a file that may not be executed over one that is not there.
+// execve along PATH. Returns the errno that says most: a file that may not be executed over one
+// that is not there.
 int ExecSearch(const char* const* argv_in, const char* const* env_in) {
   char* const* argv = const_cast<char* const*>(argv_in);
   char* const* env = const_cast<char* const*>(env_in);
@@ -64,7 +65,8 @@ void AwaitGate(ChildPlan* plan) {
   ssize_t n;
   while ((n = read(plan->gate_fd, &go, 1)) < 0 && errno == EINTR) {
   }
-  if (n != 1) _exit(127);  // the keeper is gone, or the record could not be written: nothing may run
+  if (n != 1)
+    _exit(127);  // the keeper is gone, or the record could not be written: nothing may run
 }
 
 }  // namespace
@@ -96,7 +98,8 @@ void RunChild(ChildPlan* plan) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != plan->parent) _exit(127);
   }
-  // Before any step that can fail: the keeper asks for the failure once it has opened the gate, not before.
+  // Before any step that can fail: the keeper asks for the failure once it has opened the gate, not
+  // before.
   if (plan->gate_fd >= 0) AwaitGate(plan);
   if (plan->own_session) {
     if (setsid() < 0) Fail(plan, Step::kSession, errno);
@@ -153,8 +156,8 @@ pid_t StartChild(ChildPlan* plan, int cgroup_fd, int* pidfd) {
   *pidfd = -1;
   plan->parent = getpid();
   clone_args args = CloneArgs(cgroup_fd, pidfd);
-  const long pid = CloneVfork(
-      &args, [](void* arg) { RunChild(static_cast<ChildPlan*>(arg)); }, plan);
+  const long pid =
+      CloneVfork(&args, [](void* arg) { RunChild(static_cast<ChildPlan*>(arg)); }, plan);
   if (pid < 0) {
     plan->error = {Step::kClone, static_cast<int>(-pid)};
     return -1;

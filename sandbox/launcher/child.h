@@ -1,5 +1,5 @@
-// The steps between clone and exec: run in a child that may share its parent's memory, so no heap, no locks, no errno
-// kept. Everything it needs is made ready before.
+// The steps between clone and exec: run in a child that may share its parent's memory, so no heap,
+// no locks, no errno kept. Everything it needs is made ready before.
 #ifndef BERTH_SANDBOX_LAUNCHER_CHILD_H_
 #define BERTH_SANDBOX_LAUNCHER_CHILD_H_
 
@@ -14,18 +14,18 @@
 namespace berth::launcher {
 
 struct ChildPlan {
-  int stdio[3] = {0, 0, 0};  // 0 is the helper's own /dev/null; others are above 2
-  const char* cwd = nullptr;    // null or "": stay
+  int stdio[3] = {0, 0, 0};   // 0 is the helper's own /dev/null; others are above 2
+  const char* cwd = nullptr;  // null or "": stay
   const char* const* argv = nullptr;
   const char* const* env = nullptr;
-  int exe_fd = -1;              // executed instead of argv[0], if not -1
-  int keep_fd = -1;             // becomes descriptor 3, if not -1
-  bool own_session = false;     // setsid; otherwise a process group of its own
-  bool terminal = false;        // stdin becomes the controlling terminal
+  int exe_fd = -1;           // executed instead of argv[0], if not -1
+  int keep_fd = -1;          // becomes descriptor 3, if not -1
+  bool own_session = false;  // setsid; otherwise a process group of its own
+  bool terminal = false;     // stdin becomes the controlling terminal
   bool dies_with_parent = true;
-  pid_t parent = 0;             // whose death it is
-  int gate_fd = -1;             // waits for one byte from here; end of file means: do not run
-  int error_fd = -1;            // where a failure is written as ChildError, besides `error` below
+  pid_t parent = 0;   // whose death it is
+  int gate_fd = -1;   // waits for one byte from here; end of file means: do not run
+  int error_fd = -1;  // where a failure is written as ChildError, besides `error` below
 
   struct Error {
     Step step = Step::kNone;
@@ -47,15 +47,18 @@ struct ChildRequest {
 // Never returns. On failure fills plan->error, writes it to error_fd, and exits with 127.
 [[noreturn]] void RunChild(ChildPlan* plan);
 
-// Starts the child with the parent waiting until it has executed or failed. Puts it into the cgroup `cgroup_fd` if not
-// -1. Returns its pid and *pidfd, or -1 with plan->error. The pid of a child that failed is already reaped.
+// Starts the child with the parent waiting until it has executed or failed. Puts it into the cgroup
+// `cgroup_fd` if not -1. Returns its pid and *pidfd, or -1 with plan->error. The pid of a child
+// that failed is already reaped.
 pid_t StartChild(ChildPlan* plan, int cgroup_fd, int* pidfd);
 
-// Whether a child lives that is started in that cgroup: Linux 6.18 kills it at birth if its parent's own group was ever
-// killed (by cgroup.kill, as systemd does with a unit before it starts it again) and the new one was not.
+// Whether a child lives that is started in that cgroup: Linux 6.18 kills it at birth if its
+// parent's own group was ever killed (by cgroup.kill, as systemd does with a unit before it starts
+// it again) and the new one was not.
 bool CanStartIn(int cgroup_fd);
 
-// The same as StartChild, but the child gets a copy of the memory and waits at plan->gate_fd; the caller goes on at once.
+// The same as StartChild, but the child gets a copy of the memory and waits at plan->gate_fd; the
+// caller goes on at once.
 pid_t StartGatedChild(ChildPlan* plan, int cgroup_fd, int* pidfd);
 
 }  // namespace berth::launcher

@@ -29,7 +29,8 @@
 namespace berth::launcher {
 namespace {
 
-// Longer than any start on a machine that works; a launcher that does not answer by then is not waited for.
+// Longer than any start on a machine that works; a launcher that does not answer by then is not
+// waited for.
 constexpr absl::Duration kAnswer = absl::Seconds(60);
 
 absl::Status Receive(int socket, uint16_t type, Message* message) {
@@ -39,14 +40,16 @@ absl::Status Receive(int socket, uint16_t type, Message* message) {
   } else if (error != 0) {
     return ErrnoStatus(error, "receive from the launcher");
   }
-  if (message->type != type) return absl::InternalError("the launcher gave an answer to something else");
+  if (message->type != type)
+    return absl::InternalError("the launcher gave an answer to something else");
   return absl::OkStatus();
 }
 
 absl::Status Send(int socket, uint16_t type, absl::string_view body, const int* fds, int count) {
   const int error = SendMessage(socket, type, body, fds, count);
   if (error == EPIPE || error == ECONNRESET) return absl::UnavailableError("the launcher is gone");
-  if (error == EMSGSIZE) return absl::ResourceExhaustedError("arguments and environment are too large together");
+  if (error == EMSGSIZE)
+    return absl::ResourceExhaustedError("arguments and environment are too large together");
   return error == 0 ? absl::OkStatus() : ErrnoStatus(error, "send to the launcher");
 }
 
@@ -56,16 +59,18 @@ absl::Status StartError(Step step, int error, absl::string_view program, absl::s
   switch (step) {
     case Step::kExec:
       if (error == E2BIG) {
-        return absl::ResourceExhaustedError(
-            absl::StrCat("execute '", program, "': arguments and environment are too large for this system"));
+        return absl::ResourceExhaustedError(absl::StrCat(
+            "execute '", program, "': arguments and environment are too large for this system"));
       }
       if (error == ENOENT) {
-        return absl::NotFoundError(absl::StrCat(
-            "execute '", program, "': no such program (a script: also if its interpreter is missing)"));
+        return absl::NotFoundError(
+            absl::StrCat("execute '", program,
+                         "': no such program (a script: also if its interpreter is missing)"));
       }
       if (error == ENOEXEC) {
         return absl::InvalidArgumentError(
-            absl::StrCat("execute '", program, "': not a program for this machine, nor a script that begins with #!"));
+            absl::StrCat("execute '", program,
+                         "': not a program for this machine, nor a script that begins with #!"));
       }
       return ErrnoStatus(error, absl::StrCat("execute '", program, "'"));
     case Step::kDirectory:
@@ -109,8 +114,10 @@ LauncherClient::~LauncherClient() {
   absl::MutexLock lock(mutex_);
   // No more requests; then wait until it has ended everything: its end of the socket closes.
   shutdown(socket_.get(), SHUT_WR);
-  WaitFd(socket_.get(), POLLRDHUP, absl::Now() + kAnswer, "wait for the launcher's end").IgnoreError();
-  // It removed its group last. If it was killed instead, what was below its children is still in there.
+  WaitFd(socket_.get(), POLLRDHUP, absl::Now() + kAnswer, "wait for the launcher's end")
+      .IgnoreError();
+  // It removed its group last. If it was killed instead, what was below its children is still in
+  // there.
   if (!cgroup_.empty()) EndGroup(cgroup_).IgnoreError();
 }
 

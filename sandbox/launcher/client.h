@@ -1,9 +1,10 @@
 // LauncherClient: the host's side of the launcher.
 //
-// Start puts the helper into a sealed memfd and runs it; from then on processes are started by asking it. The host is
-// never forked: the helper is started by a child that shares the host's memory until it executes (as posix_spawn does),
-// and by a second one below that, so that the helper is not the host's child and its end raises no SIGCHLD.
-// When the client is destroyed, or the host dies, the launcher ends all that it spawned.
+// Start puts the helper into a sealed memfd and runs it; from then on processes are started by
+// asking it. The host is never forked: the helper is started by a child that shares the host's
+// memory until it executes (as posix_spawn does), and by a second one below that, so that the
+// helper is not the host's child and its end raises no SIGCHLD. When the client is destroyed, or
+// the host dies, the launcher ends all that it spawned.
 //
 // Threads: any, at once. Requests are served one after another, as the launcher does.
 #ifndef BERTH_SANDBOX_LAUNCHER_CLIENT_H_
@@ -28,8 +29,8 @@ namespace berth::launcher {
 
 struct SpawnRequest {
   std::vector<std::string> argv, env;
-  std::string cwd;            // absolute
-  bool terminal = false;      // stdin is a terminal and becomes the controlling one
+  std::string cwd;              // absolute
+  bool terminal = false;        // stdin is a terminal and becomes the controlling one
   int stdio[3] = {-1, -1, -1};  // -1: /dev/null
 };
 
@@ -47,15 +48,16 @@ class LauncherClient {
   static absl::StatusOr<std::unique_ptr<LauncherClient>> Start();
   ~LauncherClient();
 
-  // Returns once the program has been executed. NotFound, PermissionDenied, InvalidArgument, … if it could not be,
-  // naming the step, and then nothing has run.
+  // Returns once the program has been executed. NotFound, PermissionDenied, InvalidArgument, … if
+  // it could not be, naming the step, and then nothing has run.
   absl::StatusOr<Spawned> Spawn(const SpawnRequest& request);
   // TERM, grace, KILL for the whole tree of a spawned process; its exit socket tells the end.
   absl::Status Stop(pid_t pid, uint32_t grace_ms);
   // Starts a keeper and returns the owner's end of its control socket.
   absl::StatusOr<UniqueFd> StartKeeper(absl::string_view title);
 
-  // It was killed; all requests fail. Its processes have died with it, and this object's end sees to their descendants.
+  // It was killed; all requests fail. Its processes have died with it, and this object's end sees
+  // to their descendants.
   bool gone() const;
 
   TreeKind tree_kind() const { return tree_kind_; }
@@ -78,7 +80,8 @@ class LauncherClient {
   pid_t pid_ = 0;
 };
 
-// "execute 'make': No such file or directory", with the code that fits: what kept a program from running.
+// "execute 'make': No such file or directory", with the code that fits: what kept a program from
+// running.
 absl::Status StartError(Step step, int error, absl::string_view program, absl::string_view cwd);
 
 }  // namespace berth::launcher

@@ -48,12 +48,16 @@ class ClientTest : public testing::Test {
   }
   static ExitNotice WaitExit(const Spawned& spawned) {
     ExitNotice notice;
-    EXPECT_THAT(WaitFd(spawned.exit_socket.get(), POLLIN, absl::Now() + absl::Seconds(20), "exit"), IsOk());
-    EXPECT_EQ(recv(spawned.exit_socket.get(), &notice, sizeof(notice), MSG_PEEK), ssize_t{sizeof(notice)});
+    EXPECT_THAT(WaitFd(spawned.exit_socket.get(), POLLIN, absl::Now() + absl::Seconds(20), "exit"),
+                IsOk());
+    EXPECT_EQ(recv(spawned.exit_socket.get(), &notice, sizeof(notice), MSG_PEEK),
+              ssize_t{sizeof(notice)});
     return notice;
   }
   static void WaitGone(const Spawned& spawned) {
-    EXPECT_THAT(WaitFd(spawned.exit_socket.get(), POLLRDHUP, absl::Now() + absl::Seconds(20), "gone"), IsOk());
+    EXPECT_THAT(
+        WaitFd(spawned.exit_socket.get(), POLLRDHUP, absl::Now() + absl::Seconds(20), "gone"),
+        IsOk());
   }
 
   std::unique_ptr<LauncherClient> client_;
@@ -78,10 +82,12 @@ TEST_F(ClientTest, TellsASignalAsASignal) {
 TEST_F(ClientTest, NamesTheStepThatFailed) {
   EXPECT_THAT(client_->Spawn(Request({"no-such-program"})),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("no-such-program")));
-  EXPECT_THAT(client_->Spawn(Request({"/etc/passwd"})), StatusIs(absl::StatusCode::kPermissionDenied));
+  EXPECT_THAT(client_->Spawn(Request({"/etc/passwd"})),
+              StatusIs(absl::StatusCode::kPermissionDenied));
   SpawnRequest request = Request({"true"});
   request.cwd = "/no/such/place";
-  EXPECT_THAT(client_->Spawn(request), StatusIs(absl::StatusCode::kNotFound, HasSubstr("/no/such/place")));
+  EXPECT_THAT(client_->Spawn(request),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("/no/such/place")));
 }
 
 TEST_F(ClientTest, PassesLargeArgumentsAndRefusesTooLargeOnes) {
@@ -131,7 +137,8 @@ TEST_F(ClientTest, StopKillsAfterTheGraceWhatIgnoresTerm) {
   int pipe_fds[2];
   ASSERT_EQ(pipe2(pipe_fds, O_CLOEXEC), 0);
   UniqueFd reads(pipe_fds[0]), writes(pipe_fds[1]);
-  SpawnRequest request = Request({"sh", "-c", "trap '' TERM HUP INT; echo ready; while :; do sleep 1000; done"});
+  SpawnRequest request =
+      Request({"sh", "-c", "trap '' TERM HUP INT; echo ready; while :; do sleep 1000; done"});
   request.stdio[1] = writes.get();
   auto spawned = client_->Spawn(request);
   ASSERT_THAT(spawned, IsOk());
@@ -174,7 +181,8 @@ TEST_F(ClientTest, EverythingEndsWithTheClient) {
   ASSERT_EQ(pipe2(pipe_fds, O_CLOEXEC), 0);
   UniqueFd reads(pipe_fds[0]), writes(pipe_fds[1]);
   for (int i = 0; i < 10; ++i) {
-    SpawnRequest request = Request({"sh", "-c", "trap '' TERM; sleep 1000 & setsid sleep 1000 & wait"});
+    SpawnRequest request =
+        Request({"sh", "-c", "trap '' TERM; sleep 1000 & setsid sleep 1000 & wait"});
     request.stdio[1] = writes.get();
     ASSERT_THAT(client_->Spawn(request), IsOk());
   }

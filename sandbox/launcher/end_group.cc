@@ -25,7 +25,8 @@ absl::Status EndGroup(const std::string& path) {
     group.Kill();
     ABSL_RETURN_IF_ERROR(WaitFd(group.events_fd(), POLLPRI, deadline, "wait for a killed cgroup"));
   }
-  if (!group.Remove()) return absl::UnavailableError(absl::StrCat("cgroup '", path, "' is still in use"));
+  if (!group.Remove())
+    return absl::UnavailableError(absl::StrCat("cgroup '", path, "' is still in use"));
   return absl::OkStatus();
 }
 

@@ -52,7 +52,8 @@ void InputQueue::Write(int fd) {
     Item& item = items_.front();
     while (item.done < item.bytes.size()) {
       const ssize_t n =
-          fd < 0 ? (errno = EPIPE, -1) : write(fd, item.bytes.data() + item.done, item.bytes.size() - item.done);
+          fd < 0 ? (errno = EPIPE, -1)
+                 : write(fd, item.bytes.data() + item.done, item.bytes.size() - item.done);
       if (n > 0) {
         item.done += static_cast<size_t>(n);
       } else if (n == 0 || errno == EAGAIN) {
@@ -87,7 +88,8 @@ uint64_t InputQueue::Expire(uint64_t now) {
         it = items_.erase(it);
         continue;
       }
-      // A part of it is in the program's hands: the rest will follow, so it counts as queued, not as failed.
+      // A part of it is in the program's hands: the rest will follow, so it counts as queued, not
+      // as failed.
       results_.push_back({client, 0, Level::kQueued});
     }
     if (it->client != 0) next = std::min(next, it->deadline);

@@ -20,10 +20,10 @@ class InputQueue {
 
   struct Item {
     std::string bytes;
-    bool submits = false;         // the last of the bytes are a submit key
+    bool submits = false;  // the last of the bytes are a submit key
     Level await = Level::kWritten;
     uint64_t deadline = ~uint64_t{0};
-    uint64_t client = 0;          // who wants to know; 0: nobody
+    uint64_t client = 0;  // who wants to know; 0: nobody
     size_t done = 0;
   };
   // What is to be told to a client.
@@ -37,8 +37,8 @@ class InputQueue {
   bool Push(Item item);
   // The client went away: its messages of which nothing has been written are dropped.
   void Cancel(uint64_t client);
-  // Writes to `fd` what it takes; -1 or an error other than EAGAIN fails everything that waits. -1 is also the end of
-  // waiting for confirmation.
+  // Writes to `fd` what it takes; -1 or an error other than EAGAIN fails everything that waits. -1
+  // is also the end of waiting for confirmation.
   void Write(int fd);
   // The program wrote something: what was submitted before is confirmed.
   void OutputSeen();

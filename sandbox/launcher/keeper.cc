@@ -139,7 +139,8 @@ bool Keeper::OpenGate(ChildPlan::Error* error) {
     return false;
   }
   gate_.reset();
-  // End of file: the program was executed, and closed its end by that. So this waits for exec and for no longer.
+  // End of file: the program was executed, and closed its end by that. So this waits for exec and
+  // for no longer.
   ssize_t n;
   while ((n = read(start_errors_.get(), error, sizeof(*error))) < 0 && errno == EINTR) {
   }
@@ -160,7 +161,8 @@ void Keeper::BeginStop(uint32_t grace_ms, uint8_t reason) {
     stopping_ = true;
     stop_reason_ = reason;
     if (phase_ == Phase::kGated) {
-      // It has not run and will not. It holds its own copy of the gate, so it has to be killed; there is no one to spare.
+      // It has not run and will not. It holds its own copy of the gate, so it has to be killed;
+      // there is no one to spare.
       gate_.reset();
       grace_ms = 0;
     } else if (!ended()) {
@@ -216,7 +218,8 @@ void Keeper::Settle() {
     return;
   }
   if (kill_at_ <= NowNs()) {
-    // Supervisors have been told, and will tell how their programs ended. One that does not get to it goes too.
+    // Supervisors have been told, and will tell how their programs ended. One that does not get to
+    // it goes too.
     killing_since_ = std::min(killing_since_, NowNs());
     const bool all = NowNs() - killing_since_ > kSupervisorTime;
     tree_->Kill(all ? std::vector<pid_t>() : execs_->Supervisors());
@@ -228,7 +231,8 @@ void Keeper::Settle() {
 
 Screen* Keeper::screen() {
   if (screen_ == nullptr) {
-    screen_ = std::make_unique<Screen>(spec_.rows, spec_.cols, static_cast<size_t>(spec_.scrollback_lines));
+    screen_ = std::make_unique<Screen>(spec_.rows, spec_.cols,
+                                       static_cast<size_t>(spec_.scrollback_lines));
     // Answers to the program's questions, as long as no person's terminal is there to give its own.
     screen_->set_reply(
         [](void* self, const char* bytes, size_t size) {
@@ -255,10 +259,11 @@ void Keeper::TakeOutput(std::string_view bytes, Output* output) {
 // False at end of file.
 bool Keeper::ReadStream(int fd, Output* output) {
   static char buffer[kReadSize];
-  // One buffer at a time while it runs: others want to be served too. Then a full pipe: what the main process wrote is
-  // within that, and a daemon that writes without end does not keep us here.
+  // One buffer at a time while it runs: others want to be served too. Then a full pipe: what the
+  // main process wrote is within that, and a daemon that writes without end does not keep us here.
   size_t most = sizeof(buffer);
-  if (phase_ != Phase::kRunning) most = static_cast<size_t>(std::max(int{kPipeSize}, fcntl(fd, F_GETPIPE_SZ)));
+  if (phase_ != Phase::kRunning)
+    most = static_cast<size_t>(std::max(int{kPipeSize}, fcntl(fd, F_GETPIPE_SZ)));
   while (most > 0) {
     size_t room = std::min(most, sizeof(buffer));
     // At the end this is the last chance to read it, whoever lags.
@@ -311,7 +316,8 @@ void Keeper::ServeViewers() {
         viewer.pending.erase(0, static_cast<size_t>(n));
       }
     }
-    const bool finished = phase_ == Phase::kGone && viewer.pending.empty() && viewer.at == out_->end();
+    const bool finished =
+        phase_ == Phase::kGone && viewer.pending.empty() && viewer.at == out_->end();
     if (gone || finished) {
       viewers_.erase(viewers_.begin() + static_cast<ptrdiff_t>(i));
     } else {
@@ -329,14 +335,16 @@ void Keeper::CheckLimits() {
     return ms >= 0 && now >= since + static_cast<uint64_t>(ms) * 1000000;
   };
   if (passed(started_at_, spec_.wall_ms)) BeginStop(spec_.grace_ms, kWall);
-  if (passed(std::max(started_at_, last_output_at_), spec_.inactivity_ms)) BeginStop(spec_.grace_ms, kInactivity);
+  if (passed(std::max(started_at_, last_output_at_), spec_.inactivity_ms))
+    BeginStop(spec_.grace_ms, kInactivity);
 }
 
 uint64_t Keeper::NextDeadline() {
   uint64_t next = std::min(kill_at_, input_.Expire(NowNs()));
   if (execs_.has_value()) next = std::min(next, execs_->Settle());
   if (phase_ == Phase::kRunning && !stopping_) {
-    if (spec_.wall_ms >= 0) next = std::min(next, started_at_ + static_cast<uint64_t>(spec_.wall_ms) * 1000000);
+    if (spec_.wall_ms >= 0)
+      next = std::min(next, started_at_ + static_cast<uint64_t>(spec_.wall_ms) * 1000000);
     if (spec_.inactivity_ms >= 0) {
       next = std::min(next, std::max(started_at_, last_output_at_) +
                                 static_cast<uint64_t>(spec_.inactivity_ms) * 1000000);
@@ -384,13 +392,16 @@ void Keeper::ServeClients(const std::vector<pollfd>& fds, size_t first) {
 
 void Keeper::Poll() {
   std::vector<pollfd> fds{{signals_.fd(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
-  if (tree_.has_value() && ended() && phase_ != Phase::kGone) fds.push_back({tree_->events_fd(), POLLPRI, 0});
+  if (tree_.has_value() && ended() && phase_ != Phase::kGone)
+    fds.push_back({tree_->events_fd(), POLLPRI, 0});
   if (execs_.has_value()) execs_->AppendPoll(&fds);
   const size_t streams = fds.size();
   if (phase_ >= Phase::kRunning && phase_ != Phase::kGone) {
     const bool room = out_->Room(1) > 0;
     const short reads = room ? POLLIN : 0;
-    if (pty_.ok()) fds.push_back({pty_.get(), static_cast<short>(reads | (input_.wants_write() ? POLLOUT : 0)), 0});
+    if (pty_.ok())
+      fds.push_back(
+          {pty_.get(), static_cast<short>(reads | (input_.wants_write() ? POLLOUT : 0)), 0});
     if (stdin_.ok() && input_.wants_write()) fds.push_back({stdin_.get(), POLLOUT, 0});
     if (stdout_.ok() && room) fds.push_back({stdout_.get(), POLLIN, 0});
     if (stderr_.ok() && err_->Room(1) > 0) fds.push_back({stderr_.get(), POLLIN, 0});
@@ -407,7 +418,8 @@ void Keeper::Poll() {
   for (const Client& client : clients_) fds.push_back({client.socket.get(), POLLIN, 0});
 
   if (poll(fds.data(), fds.size(), PollTimeout(NextDeadline())) < 0) return;
-  const bool moved = std::any_of(fds.begin() + static_cast<ptrdiff_t>(streams), fds.begin() + static_cast<ptrdiff_t>(clients),
+  const bool moved = std::any_of(fds.begin() + static_cast<ptrdiff_t>(streams),
+                                 fds.begin() + static_cast<ptrdiff_t>(clients),
                                  [](const pollfd& fd) { return fd.revents != 0; });
   if (moved) {
     out_->DropGone(fds);
@@ -439,7 +451,8 @@ int Keeper::Run() {
     if (destroying_ && (phase_ == Phase::kGone || phase_ == Phase::kNew)) break;
   }
   files_.Remove();
-  // At once, without destructors: who waits for our end of a connection to close finds nothing of us after that.
+  // At once, without destructors: who waits for our end of a connection to close finds nothing of
+  // us after that.
   _exit(0);
 }
 

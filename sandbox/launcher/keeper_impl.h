@@ -51,11 +51,11 @@ class Keeper {
     uint64_t at;
   };
   enum class Phase : uint8_t {
-    kNew,       // not set up
-    kGated,     // the main process waits for the record
+    kNew,    // not set up
+    kGated,  // the main process waits for the record
     kRunning,
-    kExited,    // the main process has ended, the tree may not be gone yet
-    kGone,      // nothing of it runs any more
+    kExited,  // the main process has ended, the tree may not be gone yet
+    kGone,    // nothing of it runs any more
   };
 
   // keeper.cc

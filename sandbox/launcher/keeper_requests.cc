@@ -23,7 +23,8 @@ namespace berth::launcher {
 
 void Keeper::Ok(Client* client, std::string_view body) {
   // A client that does not read its answer is no client any more.
-  if (SendMessage(client->socket.get(), kOk, body, nullptr, 0) != 0) shutdown(client->socket.get(), SHUT_RDWR);
+  if (SendMessage(client->socket.get(), kOk, body, nullptr, 0) != 0)
+    shutdown(client->socket.get(), SHUT_RDWR);
 }
 
 void Keeper::Fail(Client* client, int error, Step step, std::string_view detail) {
@@ -36,21 +37,34 @@ void Keeper::Fail(Client* client, int error, Step step, std::string_view detail)
 
 void Keeper::Handle(Client* client, Message* message) {
   Reader in = message->reader();
-  if (message->type == kSetup && client->owner && phase_ == Phase::kNew) return Setup(client, message);
+  if (message->type == kSetup && client->owner && phase_ == Phase::kNew)
+    return Setup(client, message);
   if (message->type == kGo && client->owner && phase_ == Phase::kGated) return Go(client);
-  if (phase_ < Phase::kRunning) return Fail(client, EAGAIN, Step::kRequest, "the session is still being made");
+  if (phase_ < Phase::kRunning)
+    return Fail(client, EAGAIN, Step::kRequest, "the session is still being made");
   switch (message->type) {
-    case kInfo: return Info(client);
-    case kSend: return Send(client, &in);
-    case kKeys: return Keys(client, &in);
-    case kCapture: return Capture(client, &in);
-    case kOutput: return AddReader(client, message, &in);
-    case kResize: return Resize(client, &in);
-    case kAttach: return Attach(client, message);
-    case kExec: return Exec(client, message);
-    case kStats: return Stats(client);
+    case kInfo:
+      return Info(client);
+    case kSend:
+      return Send(client, &in);
+    case kKeys:
+      return Keys(client, &in);
+    case kCapture:
+      return Capture(client, &in);
+    case kOutput:
+      return AddReader(client, message, &in);
+    case kResize:
+      return Resize(client, &in);
+    case kAttach:
+      return Attach(client, message);
+    case kExec:
+      return Exec(client, message);
+    case kStats:
+      return Stats(client);
     case kCloseStdin:
-      if (spec_.pty) return Fail(client, ENOTSUP, Step::kRequest, "a terminal has no end of input; send the key C-d");
+      if (spec_.pty)
+        return Fail(client, ENOTSUP, Step::kRequest,
+                    "a terminal has no end of input; send the key C-d");
       stdin_closing_ = true;
       return Ok(client);
     case kSetLog: {
@@ -68,7 +82,8 @@ void Keeper::Handle(Client* client, Message* message) {
       const std::string entry = in.GetString();
       if (!in.done()) break;
       const std::string key = entry.substr(0, entry.find('=') + 1);
-      std::erase_if(spec_.env, [&](const std::string& old) { return old.compare(0, key.size(), key) == 0; });
+      std::erase_if(spec_.env,
+                    [&](const std::string& old) { return old.compare(0, key.size(), key) == 0; });
       spec_.env.push_back(entry);
       return Ok(client);
     }
@@ -83,7 +98,8 @@ void Keeper::Handle(Client* client, Message* message) {
       const int signal = in.Get<int32_t>();
       if (!in.done()) break;
       if (ended()) return Fail(client, ESRCH, Step::kRequest, "the main process has ended");
-      if (PidfdSignal(main_pidfd_.get(), signal) != 0) return Fail(client, errno, Step::kRequest, "signal");
+      if (PidfdSignal(main_pidfd_.get(), signal) != 0)
+        return Fail(client, errno, Step::kRequest, "signal");
       if (signal > 0) signals_sent_ |= uint64_t{1} << (signal - 1);
       return Ok(client);
     }
@@ -103,7 +119,8 @@ void Keeper::Handle(Client* client, Message* message) {
       files_.name = spec_.name = name;
       return Ok(client);
     }
-    default: break;
+    default:
+      break;
   }
   Fail(client, EINVAL, Step::kRequest, "not a request that this keeper knows");
 }
@@ -166,10 +183,12 @@ void Keeper::Send(Client* client, Reader* in) {
   const Level await = in->Get<Level>();
   const uint32_t timeout_ms = in->Get<uint32_t>();
   if (!in->done()) return Fail(client, EINVAL, Step::kRequest, "send");
-  if (ended() || stdin_closing_) return Fail(client, EPIPE, Step::kRequest, "the program takes no input any more");
-  std::string bytes = paste && spec_.pty && screen_ != nullptr && screen_->bracketed_paste() && !text.empty()
-                          ? PastePayload(text, true)
-                          : std::string(text);
+  if (ended() || stdin_closing_)
+    return Fail(client, EPIPE, Step::kRequest, "the program takes no input any more");
+  std::string bytes =
+      paste && spec_.pty && screen_ != nullptr && screen_->bracketed_paste() && !text.empty()
+          ? PastePayload(text, true)
+          : std::string(text);
   if (!submit.empty()) {
     std::string key;
     if (!Key(submit, &key)) {
@@ -191,7 +210,8 @@ void Keeper::Send(Client* client, Reader* in) {
 void Keeper::Keys(Client* client, Reader* in) {
   const std::vector<const char*> names = in->GetStrings(4096);
   if (!in->done()) return Fail(client, EINVAL, Step::kRequest, "keys");
-  if (ended() || stdin_closing_) return Fail(client, EPIPE, Step::kRequest, "the program takes no input any more");
+  if (ended() || stdin_closing_)
+    return Fail(client, EPIPE, Step::kRequest, "the program takes no input any more");
   InputQueue::Item item;
   for (const char* name : names) {
     if (name != nullptr && !Key(name, &item.bytes)) {
@@ -212,7 +232,8 @@ void Keeper::Capture(Client* client, Reader* in) {
   if (spec_.pty) {
     out.Put(std::string_view(screen()->Capture(lines, colour)));
   } else {
-    // Rendered only now: pipes are for programs, few of them are looked at. A terminal would have added the CR.
+    // Rendered only now: pipes are for programs, few of them are looked at. A terminal would have
+    // added the CR.
     Screen page(spec_.rows, spec_.cols, static_cast<size_t>(spec_.scrollback_lines));
     for (uint64_t at = mixed_.begin(); at < mixed_.end();) {
       const std::string_view piece = mixed_.At(at);
@@ -234,7 +255,8 @@ void Keeper::AddReader(Client* client, Message* message, Reader* in) {
   const int64_t from = in->Get<int64_t>();
   const int64_t buffer = in->Get<int64_t>();
   UniqueFd pipe = message->TakeFd(0);
-  if (!in->done() || !pipe.ok() || buffer < 0) return Fail(client, EINVAL, Step::kRequest, "output");
+  if (!in->done() || !pipe.ok() || buffer < 0)
+    return Fail(client, EINVAL, Step::kRequest, "output");
   if (stream > 1 || (stream == 1 && spec_.pty)) {
     return Fail(client, ENOTSUP, Step::kRequest, "a terminal has one stream");
   }
@@ -248,7 +270,9 @@ void Keeper::AddReader(Client* client, Message* message, Reader* in) {
 void Keeper::Attach(Client* client, Message* message) {
   UniqueFd socket = message->TakeFd(0);
   if (!socket.ok()) return Fail(client, EINVAL, Step::kRequest, "attach");
-  if (!spec_.pty) return Fail(client, ENOTSUP, Step::kRequest, "this session has pipes and no terminal; read its output");
+  if (!spec_.pty)
+    return Fail(client, ENOTSUP, Step::kRequest,
+                "this session has pipes and no terminal; read its output");
   viewers_.push_back({std::move(socket), screen()->Repaint(), out_->end()});
   Ok(client);
 }
@@ -256,9 +280,11 @@ void Keeper::Attach(Client* client, Message* message) {
 void Keeper::Resize(Client* client, Reader* in) {
   const uint16_t rows = in->Get<uint16_t>(), cols = in->Get<uint16_t>();
   if (!in->done() || rows == 0 || cols == 0 || rows > Screen::kMaxRows || cols > Screen::kMaxCols) {
-    return Fail(client, EINVAL, Step::kRequest, "a terminal has 1 to 1024 rows and 1 to 4096 columns");
+    return Fail(client, EINVAL, Step::kRequest,
+                "a terminal has 1 to 1024 rows and 1 to 4096 columns");
   }
-  if (!spec_.pty) return Fail(client, ENOTSUP, Step::kRequest, "this session has pipes and no terminal");
+  if (!spec_.pty)
+    return Fail(client, ENOTSUP, Step::kRequest, "this session has pipes and no terminal");
   spec_.rows = rows;
   spec_.cols = cols;
   if (screen_ != nullptr) screen_->Resize(rows, cols);
@@ -269,22 +295,25 @@ void Keeper::Resize(Client* client, Reader* in) {
 void Keeper::Exec(Client* client, Message* message) {
   ChildRequest request(message);
   if (!request.ok()) return Fail(client, EINVAL, Step::kRequest, "exec");
-  if (phase_ != Phase::kRunning || stopping_) return Fail(client, ESRCH, Step::kRequest, "the session has ended");
+  if (phase_ != Phase::kRunning || stopping_)
+    return Fail(client, ESRCH, Step::kRequest, "the session has ended");
   if (request.plan.cwd[0] == '\0') request.plan.cwd = spec_.cwd.c_str();
   // The session's environment, with the request's own variables over it.
   std::vector<const char*> env;
   for (const std::string& entry : spec_.env) {
     const size_t key = entry.find('=') + 1;
-    const bool replaced = std::any_of(request.env.begin(), request.env.end(), [&](const char* other) {
-      return other != nullptr && strncmp(other, entry.c_str(), key) == 0;
-    });
+    const bool replaced =
+        std::any_of(request.env.begin(), request.env.end(), [&](const char* other) {
+          return other != nullptr && strncmp(other, entry.c_str(), key) == 0;
+        });
     if (!replaced) env.push_back(entry.c_str());
   }
   env.insert(env.end(), request.env.begin(), request.env.end());  // ends with the null pointer
   request.plan.env = env.data();
   std::string cgroup;
   int pidfd_raw = -1;
-  const pid_t pid = execs_->Start(&request.plan, std::move(request.exit_socket), &pidfd_raw, &cgroup);
+  const pid_t pid =
+      execs_->Start(&request.plan, std::move(request.exit_socket), &pidfd_raw, &cgroup);
   const UniqueFd pidfd(pidfd_raw);
   if (pid < 0) return Fail(client, request.plan.error.error, request.plan.error.step, "");
   Writer out;
@@ -303,11 +332,17 @@ void Keeper::Stats(Client* client) {
   } else if (!ended()) {
     std::vector<pid_t> pids = Descendants(getpid());
     const std::vector<pid_t> supervisors = execs_->Supervisors();  // ours, not the session's
-    std::erase_if(pids, [&](pid_t pid) { return std::count(supervisors.begin(), supervisors.end(), pid) != 0; });
+    std::erase_if(pids, [&](pid_t pid) {
+      return std::count(supervisors.begin(), supervisors.end(), pid) != 0;
+    });
     usage = UsageOf(pids);
   }
   Writer out;
-  out.Put(usage.cpu_ns).Put(usage.rss_bytes).Put(usage.processes).Put(usage.read_bytes).Put(usage.write_bytes);
+  out.Put(usage.cpu_ns)
+      .Put(usage.rss_bytes)
+      .Put(usage.processes)
+      .Put(usage.read_bytes)
+      .Put(usage.write_bytes);
   out.Put(std::string_view(source));
   Ok(client, out.body());
 }

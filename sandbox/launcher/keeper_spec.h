@@ -13,7 +13,7 @@
 namespace berth::launcher {
 
 struct KeeperSpec {
-  std::string uid;   // of the session; its socket is <run directory>/<uid>
+  std::string uid;  // of the session; its socket is <run directory>/<uid>
   std::string name;
   bool durable = true;
   bool pty = true;

@@ -27,15 +27,13 @@ inline uint64_t NowNs() {
   return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
 }
 
-// clone3 as one instruction, so that a child that shares the caller's memory and stack (CLONE_VM | CLONE_VFORK) finds
-// no return address of a wrapper to run over. The caller must never return in the child.
+// clone3 as one instruction, so that a child that shares the caller's memory and stack (CLONE_VM |
+// CLONE_VFORK) finds no return address of a wrapper to run over. The caller must never return in
+// the child.
 [[gnu::always_inline]] inline long RawClone3(clone_args* args) {
 #if defined(__x86_64__)
   long result = SYS_clone3;
-  asm volatile("syscall"
-               : "+a"(result)
-               : "D"(args), "S"(sizeof(*args))
-               : "rcx", "r11", "memory");
+  asm volatile("syscall" : "+a"(result) : "D"(args), "S"(sizeof(*args)) : "rcx", "r11", "memory");
   return result;
 #elif defined(__aarch64__)
   register long x0 asm("x0") = reinterpret_cast<long>(args);
@@ -48,9 +46,9 @@ inline uint64_t NowNs() {
 #endif
 }
 
-// Starts a child that shares this process's memory and runs `fn(arg)` while the caller waits, until it execs or exits:
-// no page table is copied, whatever the caller's size. `fn` must not return, allocate, or take a lock. Returns the
-// child's pid or a negative errno.
+// Starts a child that shares this process's memory and runs `fn(arg)` while the caller waits, until
+// it execs or exits: no page table is copied, whatever the caller's size. `fn` must not return,
+// allocate, or take a lock. Returns the child's pid or a negative errno.
 [[gnu::noinline]] inline long CloneVfork(clone_args* args, void (*fn)(void*), void* arg) {
   args->flags |= CLONE_VM | CLONE_VFORK;
   const long pid = RawClone3(args);

@@ -33,7 +33,8 @@ class Launcher {
   void Handle(Message* message);
   void Spawn(Message* message, uint64_t received);
   void StartKeeper(Message* message, uint64_t received);
-  void Reply(const ChildPlan& plan, pid_t pid, int pidfd, uint64_t received, const std::string& cgroup);
+  void Reply(const ChildPlan& plan, pid_t pid, int pidfd, uint64_t received,
+             const std::string& cgroup);
 
   const int self_;
   Cgroup group_;
@@ -65,7 +66,8 @@ void Launcher::StartKeeper(Message* message, uint64_t received) {
   const char* title = in.GetString();
   const UniqueFd control = message->TakeFd(0);
   // It is in the launcher's own group, so what the launcher can do with groups it can.
-  const char* argv[] = {"berth-keeper", kKeeperMode, title, group_.ok() ? kCgroupTree : kSubreaperTree, nullptr};
+  const char* argv[] = {"berth-keeper", kKeeperMode, title,
+                        group_.ok() ? kCgroupTree : kSubreaperTree, nullptr};
   const char* env[] = {nullptr};
   ChildPlan plan;
   plan.argv = argv;
@@ -111,7 +113,8 @@ bool Launcher::SayHello() {
   ProcStat stat;
   if (!ReadProcStat(getpid(), &stat)) return false;
   char name[64];
-  snprintf(name, sizeof(name), "berth-%d-%llu", getpid(), static_cast<unsigned long long>(stat.start_time));
+  snprintf(name, sizeof(name), "berth-%d-%llu", getpid(),
+           static_cast<unsigned long long>(stat.start_time));
   group_ = Cgroup::Own().MakeChild(name);
   if (group_.ok() && !CanStartIn(group_.dir_fd())) group_.Remove();
   Writer hello;

@@ -1,10 +1,12 @@
-// Launcher mode: one per Runtime. Starts processes for a host that must not fork, and ends them when the host is gone.
+// Launcher mode: one per Runtime. Starts processes for a host that must not fork, and ends them
+// when the host is gone.
 #ifndef BERTH_SANDBOX_LAUNCHER_LAUNCHER_H_
 #define BERTH_SANDBOX_LAUNCHER_LAUNCHER_H_
 
 namespace berth::launcher {
 
-// Serves kControlFd until the other side closes it. `self` executes this program again. Returns the exit code.
+// Serves kControlFd until the other side closes it. `self` executes this program again. Returns the
+// exit code.
 int RunLauncher(int self);
 
 }  // namespace berth::launcher

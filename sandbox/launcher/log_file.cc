@@ -12,7 +12,8 @@
 namespace berth::launcher {
 
 int LogFile::Open(const std::string& path, int64_t cap) {
-  UniqueFd fd(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+  UniqueFd fd(open(path.c_str(),
+                   O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
   if (!fd.ok()) return errno;
   struct stat st;
   if (fstat(fd.get(), &st) != 0) return errno;

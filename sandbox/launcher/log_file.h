@@ -1,6 +1,7 @@
-// LogFile: the output of a session on disk. When it passes its cap it becomes FILE.1, and a new FILE begins.
-// A follower holds the old file open, reads it to its end, and opens FILE again: nothing is lost to it.
-// A disk that is full or a file that cannot be written is remembered, not fatal: the program goes on.
+// LogFile: the output of a session on disk. When it passes its cap it becomes FILE.1, and a new
+// FILE begins. A follower holds the old file open, reads it to its end, and opens FILE again:
+// nothing is lost to it. A disk that is full or a file that cannot be written is remembered, not
+// fatal: the program goes on.
 #ifndef BERTH_SANDBOX_LAUNCHER_LOG_FILE_H_
 #define BERTH_SANDBOX_LAUNCHER_LOG_FILE_H_
 
@@ -15,7 +16,8 @@ namespace berth::launcher {
 
 class LogFile {
  public:
-  // Appends to `path`, made with mode 0600; never through a symlink. 0 or an errno, and then the old log goes on.
+  // Appends to `path`, made with mode 0600; never through a symlink. 0 or an errno, and then the
+  // old log goes on.
   int Open(const std::string& path, int64_t cap);
   void Close();
   void Write(std::string_view bytes);

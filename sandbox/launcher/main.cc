@@ -1,5 +1,6 @@
-// The helper: a static, single-threaded program that the library carries inside itself and runs from a sealed memfd.
-// Its modes are told apart by argv[1]; its control socket is descriptor 3; it is no use to anybody else.
+// The helper: a static, single-threaded program that the library carries inside itself and runs
+// from a sealed memfd. Its modes are told apart by argv[1]; its control socket is descriptor 3; it
+// is no use to anybody else.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -17,13 +18,14 @@ int main(int argc, char** argv) {
   using namespace berth::launcher;  // NOLINT: the whole program is of it
   struct stat st;
   if (argc < 2 || fstat(kControlFd, &st) != 0 || !S_ISSOCK(st.st_mode)) {
-    static constexpr char kText[] = "This is a part of berth; it is started by the library. See `berth --help`.\n";
+    static constexpr char kText[] =
+        "This is a part of berth; it is started by the library. See `berth --help`.\n";
     [[maybe_unused]] const ssize_t n = write(2, kText, sizeof(kText) - 1);
     return 2;
   }
   fcntl(kControlFd, F_SETFD, FD_CLOEXEC);
-  // Whatever the host ignored or caught is as at boot here, but for SIGPIPE and SIGXFSZ: a reader that goes away and a
-  // log that has reached the user's limit for files are errnos.
+  // Whatever the host ignored or caught is as at boot here, but for SIGPIPE and SIGXFSZ: a reader
+  // that goes away and a log that has reached the user's limit for files are errnos.
   for (int signal_number = 1; signal_number < NSIG; ++signal_number) signal(signal_number, SIG_DFL);
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);

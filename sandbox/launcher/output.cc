@@ -71,7 +71,8 @@ void Output::DropGone(const std::vector<pollfd>& fds) {
 void Output::AppendPoll(std::vector<pollfd>* fds) const {
   for (const Reader& reader : readers_) {
     // Without something to write, only the reader's going away is of interest (POLLERR).
-    fds->push_back({reader.pipe.get(), static_cast<short>(reader.at < ring_.end() ? POLLOUT : 0), 0});
+    fds->push_back(
+        {reader.pipe.get(), static_cast<short>(reader.at < ring_.end() ? POLLOUT : 0), 0});
   }
 }
 

@@ -1,4 +1,5 @@
-// Output: one stream of a session's program. Kept for late readers, and written to the pipes of those who read along.
+// Output: one stream of a session's program. Kept for late readers, and written to the pipes of
+// those who read along.
 #ifndef BERTH_SANDBOX_LAUNCHER_OUTPUT_H_
 #define BERTH_SANDBOX_LAUNCHER_OUTPUT_H_
 
@@ -21,8 +22,9 @@ class Output {
   uint64_t end() const { return ring_.end(); }
   const Ring& ring() const { return ring_; }
 
-  // A reader: `pipe` gets every byte from `from` (negative: from now on). One that lags is waited for while it lags by
-  // less than `buffer`; 0: never, and it skips what it missed. Returns the offset at which it really begins.
+  // A reader: `pipe` gets every byte from `from` (negative: from now on). One that lags is waited
+  // for while it lags by less than `buffer`; 0: never, and it skips what it missed. Returns the
+  // offset at which it really begins.
   uint64_t AddReader(UniqueFd pipe, int64_t from, uint64_t buffer);
 
   // How many bytes may be taken from the program now: less than `most` if a reader lags.
@@ -34,7 +36,8 @@ class Output {
   // Writes to the readers what they take.
   void Flush();
   void AppendPoll(std::vector<pollfd>* fds) const;
-  // After poll: forgets the readers that have gone away, also those for whom there is nothing to write.
+  // After poll: forgets the readers that have gone away, also those for whom there is nothing to
+  // write.
   void DropGone(const std::vector<pollfd>& fds);
   bool drained() const { return readers_.empty(); }
 

@@ -43,7 +43,8 @@ bool ReadProcStat(pid_t pid, ProcStat* stat) {
   char state;
   int parent;
   if (sscanf(text.c_str() + close + 1,
-             " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d %*d %llu %*u %lld",
+             " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d %*d %llu "
+             "%*u %lld",
              &state, &parent, &user, &system, &start, &rss) != 6) {
     return false;
   }
@@ -100,12 +101,16 @@ std::vector<std::pair<pid_t, pid_t>> AllParents() {
 
 std::vector<pid_t> Descendants(pid_t root, const std::vector<pid_t>& except) {
   std::vector<pid_t> found{root};
-  const auto excepted = [&except](pid_t pid) { return std::find(except.begin(), except.end(), pid) != except.end(); };
+  const auto excepted = [&except](pid_t pid) {
+    return std::find(except.begin(), except.end(), pid) != except.end();
+  };
   bool known = true;
   for (size_t i = 0; known && i < found.size(); ++i) {
     const size_t before = found.size();
     known = AppendChildren(found[i], &found);
-    found.erase(std::remove_if(found.begin() + static_cast<ptrdiff_t>(before), found.end(), excepted), found.end());
+    found.erase(
+        std::remove_if(found.begin() + static_cast<ptrdiff_t>(before), found.end(), excepted),
+        found.end());
   }
   if (!known) {
     const auto parents = AllParents();
@@ -125,7 +130,8 @@ int SignalDescendants(pid_t root, int signal, const std::vector<pid_t>& except) 
   for (const pid_t pid : Descendants(root, except)) {
     const UniqueFd pidfd(PidfdOpen(pid));
     if (!pidfd.ok()) continue;
-    // Opened first, asked after: walk up from the number to `root`. A stranger that got the number is not below it.
+    // Opened first, asked after: walk up from the number to `root`. A stranger that got the number
+    // is not below it.
     pid_t up = pid;
     ProcStat stat;
     while (up != root && up > 1 && ReadProcStat(up, &stat)) up = stat.parent;

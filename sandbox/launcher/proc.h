@@ -24,8 +24,8 @@ struct ProcStat {
 };
 bool ReadProcStat(pid_t pid, ProcStat* stat);
 
-// All descendants of `root` there are now, parents before children. Not `root` itself, nor `except` and what is below
-// those.
+// All descendants of `root` there are now, parents before children. Not `root` itself, nor `except`
+// and what is below those.
 std::vector<pid_t> Descendants(pid_t root, const std::vector<pid_t>& except = {});
 
 // Sends `signal` to each of them, by pidfd, after checking that it still is one. Returns how many.

@@ -1,5 +1,6 @@
-// What the library asks of the helper, and what it answers. Layout of each body: see the comment at its type, fields in
-// the order given; `str` is a string without NUL, `bytes` any bytes, `list` a list of str.
+// What the library asks of the helper, and what it answers. Layout of each body: see the comment at
+// its type, fields in the order given; `str` is a string without NUL, `bytes` any bytes, `list` a
+// list of str.
 #ifndef BERTH_SANDBOX_LAUNCHER_PROTOCOL_H_
 #define BERTH_SANDBOX_LAUNCHER_PROTOCOL_H_
 
@@ -43,9 +44,11 @@ enum LauncherMessage : uint16_t {
   // From the launcher, once: u8 tree kind, str cgroup path (of its own group, "" if none), u64 pid.
   kHello = 1,
   // u8 kHas… and kTerminal, str cwd ("" = the launcher's), list argv, list env.
-  // Descriptors: those of stdin, stdout and stderr that kHas… names (the others are /dev/null), then the exit socket.
+  // Descriptors: those of stdin, stdout and stderr that kHas… names (the others are /dev/null),
+  // then the exit socket.
   kSpawn = 2,
-  // u8 Step (kNone: it runs), i32 errno, i32 pid, u64 ns received, u64 ns started, str cgroup leaf. Descriptor: pidfd.
+  // u8 Step (kNone: it runs), i32 errno, i32 pid, u64 ns received, u64 ns started, str cgroup leaf.
+  // Descriptor: pidfd.
   kSpawned = 3,
   // i32 pid, u32 grace in ms. No answer: the exit socket tells.
   kStopProcess = 4,
@@ -53,8 +56,8 @@ enum LauncherMessage : uint16_t {
   kStartKeeper = 5,
 };
 
-// On the exit socket of a process. The message stays there to be peeked at; the socket is closed once the last process
-// of the tree is gone.
+// On the exit socket of a process. The message stays there to be peeked at; the socket is closed
+// once the last process of the tree is gone.
 struct ExitNotice {
   int32_t code = 0;
   int32_t signal = 0;
@@ -63,20 +66,22 @@ struct ExitNotice {
   uint8_t padding[6] = {};
 };
 
-// To and from a keeper. The first connection is the one it was started with (the owner's); others are accepted on its
-// socket. Each request has one answer: kOk with the fields given, or kFailed {i32 errno, u8 Step, str detail}.
+// To and from a keeper. The first connection is the one it was started with (the owner's); others
+// are accepted on its socket. Each request has one answer: kOk with the fields given, or kFailed
+// {i32 errno, u8 Step, str detail}.
 enum KeeperMessage : uint16_t {
   kOk = 100,
   kFailed = 101,
   // Owner, once: see KeeperSetup. Descriptors: session directory, names directory, run directory.
-  // Answer: i32 keeper pid, u64 start time, i32 main pid, u64 start time, u8 tree kind, str cgroup path, str tty.
-  // The main process waits at its gate.
+  // Answer: i32 keeper pid, u64 start time, i32 main pid, u64 start time, u8 tree kind, str cgroup
+  // path, str tty. The main process waits at its gate.
   kSetup = 102,
-  // Owner, once: opens the gate. Answer: empty, once the program runs; kFailed if it could not be executed.
+  // Owner, once: opens the gate. Answer: empty, once the program runs; kFailed if it could not be
+  // executed.
   kGo = 103,
-  // Answer: u8 state (1 running, 2 exited), i32 pid, i32 code, i32 signal, u8 stopped, u8 reason, u8 pty, u16 rows,
-  // u16 cols, u32 attached, u64 output bytes, u64 ns since last output (max: none), str title, str log, str name,
-  // str cwd.
+  // Answer: u8 state (1 running, 2 exited), i32 pid, i32 code, i32 signal, u8 stopped, u8 reason,
+  // u8 pty, u16 rows, u16 cols, u32 attached, u64 output bytes, u64 ns since last output (max:
+  // none), str title, str log, str name, str cwd.
   kInfo = 104,
   // bytes text, bytes submit, u8 paste, u8 await, u32 timeout ms. Answer: u8 Delivery.
   kSend = 105,
@@ -84,22 +89,25 @@ enum KeeperMessage : uint16_t {
   kKeys = 106,
   // i32 lines, u8 colour. Answer: bytes.
   kCapture = 107,
-  // u8 stream, i64 from, i64 buffer bytes. Descriptor: the pipe to write to. Answer: i64 where it begins.
+  // u8 stream, i64 from, i64 buffer bytes. Descriptor: the pipe to write to. Answer: i64 where it
+  // begins.
   kOutput = 108,
   kCloseStdin = 109,
-  kResize = 110,       // u16 rows, u16 cols
-  kAttach = 111,       // Descriptor: a stream socket that gets the screen and the output, and gives input.
-  kSetLog = 112,       // str path, i64 cap
-  kSetEnv = 113,       // str KEY=value
+  kResize = 110,  // u16 rows, u16 cols
+  kAttach =
+      111,  // Descriptor: a stream socket that gets the screen and the output, and gives input.
+  kSetLog = 112,  // str path, i64 cap
+  kSetEnv = 113,  // str KEY=value
   // As kSpawn (environment on top of the session's). Answer: i32 pid. Descriptor: pidfd.
   kExec = 114,
-  kStopExec = 115,     // i32 pid, u32 grace ms. Answer: empty at once; the exit socket tells.
-  kStats = 116,        // Answer: u64 cpu ns, i64 rss, i64 processes, i64 read, i64 written, str source
-  kSignal = 117,       // i32
-  kStop = 118,         // u32 grace ms. Answer, once all is gone: i32 code, i32 signal, u8 stopped, u8 reason.
-  kWait = 119,         // Answer, once it has ended: as kStop.
-  kRename = 120,       // str name
-  kDestroy = 121,      // u32 grace ms. Answer: empty, then the keeper removes everything and goes.
+  kStopExec = 115,  // i32 pid, u32 grace ms. Answer: empty at once; the exit socket tells.
+  kStats = 116,     // Answer: u64 cpu ns, i64 rss, i64 processes, i64 read, i64 written, str source
+  kSignal = 117,    // i32
+  kStop =
+      118,  // u32 grace ms. Answer, once all is gone: i32 code, i32 signal, u8 stopped, u8 reason.
+  kWait = 119,     // Answer, once it has ended: as kStop.
+  kRename = 120,   // str name
+  kDestroy = 121,  // u32 grace ms. Answer: empty, then the keeper removes everything and goes.
 };
 
 }  // namespace berth::launcher

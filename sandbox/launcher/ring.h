@@ -1,7 +1,7 @@
 // Ring: the last bytes of a stream, addressed by their offset from its beginning.
 //
-// Keeps `keep` bytes; more while somebody still needs older ones, so that a reader that lags loses nothing. Memory
-// follows what is kept: a stream without output costs nothing.
+// Keeps `keep` bytes; more while somebody still needs older ones, so that a reader that lags loses
+// nothing. Memory follows what is kept: a stream without output costs nothing.
 #ifndef BERTH_SANDBOX_LAUNCHER_RING_H_
 #define BERTH_SANDBOX_LAUNCHER_RING_H_
 

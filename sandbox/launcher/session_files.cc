@@ -19,14 +19,16 @@ UniqueFd SessionFiles::Listen() const {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   // Through the descriptor: the path of a state directory may be longer than an address can be.
-  const int n = snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", run.get(), uid.c_str());
+  const int n = snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s",
+                         run.get(), uid.c_str());
   if (n < 0 || static_cast<size_t>(n) >= sizeof(address.sun_path)) {
     errno = ENAMETOOLONG;
     return UniqueFd();
   }
   UniqueFd fd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const mode_t old = umask(0177);
-  const bool bound = fd.ok() && bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+  const bool bound =
+      fd.ok() && bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
   umask(old);
   if (!bound || listen(fd.get(), 128) != 0) return UniqueFd();
   return fd;
@@ -34,9 +36,11 @@ UniqueFd SessionFiles::Listen() const {
 
 void SessionFiles::WriteExit(const ExitNotice& notice) const {
   char text[128];
-  const int n = snprintf(text, sizeof(text), "{\"code\":%d,\"signal\":%d,\"stopped\":%s,\"reason\":%d}\n", notice.code,
-                         notice.signal, notice.stopped != 0 ? "true" : "false", notice.reason);
-  UniqueFd fd(openat(session.get(), "exit.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  const int n =
+      snprintf(text, sizeof(text), "{\"code\":%d,\"signal\":%d,\"stopped\":%s,\"reason\":%d}\n",
+               notice.code, notice.signal, notice.stopped != 0 ? "true" : "false", notice.reason);
+  UniqueFd fd(openat(session.get(), "exit.new",
+                     O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd.ok() || write(fd.get(), text, static_cast<size_t>(n)) != n) return;
   renameat(session.get(), "exit.new", session.get(), "exit");
 }
@@ -44,7 +48,8 @@ void SessionFiles::WriteExit(const ExitNotice& notice) const {
 void SessionFiles::Remove() const {
   char target[128];
   const ssize_t n = readlinkat(names.get(), name.c_str(), target, sizeof(target));
-  if (n >= 0 && std::string(target, static_cast<size_t>(n)) == uid) unlinkat(names.get(), name.c_str(), 0);
+  if (n >= 0 && std::string(target, static_cast<size_t>(n)) == uid)
+    unlinkat(names.get(), name.c_str(), 0);
   unlinkat(run.get(), uid.c_str(), 0);
   DIR* list = fdopendir(openat(session.get(), ".", O_DIRECTORY | O_CLOEXEC));
   if (list != nullptr) {

@@ -33,7 +33,8 @@ namespace {
 absl::StatusOr<UniqueFd> HelperImageFd() {
   constexpr unsigned kFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
   UniqueFd fd(memfd_create("berth-helper", kFlags | MFD_EXEC));
-  if (!fd.ok() && errno == EINVAL) fd = UniqueFd(memfd_create("berth-helper", kFlags));  // before 6.3
+  if (!fd.ok() && errno == EINVAL)
+    fd = UniqueFd(memfd_create("berth-helper", kFlags));  // before 6.3
   if (!fd.ok()) return ErrnoStatus(errno, "make a memfd for the helper");
   for (std::string_view image = HelperImage(); !image.empty();) {
     const ssize_t n = write(fd.get(), image.data(), image.size());
@@ -53,15 +54,16 @@ struct Plan {
   int error = 0;
 };
 
-// Async-signal-safe calls only, as after vfork. Not instrumented: a sanitizer would take this for the host's own thread.
+// Async-signal-safe calls only, as after vfork. Not instrumented: a sanitizer would take this for
+// the host's own thread.
 __attribute__((no_sanitize("address", "thread", "undefined"))) void ExecHelper(void* arg) {
   Plan* plan = static_cast<Plan*>(arg);
   // Above the three and the control descriptor, so that placing one does not close another.
   const int image = fcntl(plan->image, F_DUPFD_CLOEXEC, 10);
   const int control = fcntl(plan->control, F_DUPFD_CLOEXEC, 10);
   const int null = fcntl(plan->null, F_DUPFD_CLOEXEC, 10);
-  if (image < 0 || control < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0 ||
-      dup2(control, kControlFd) < 0) {
+  if (image < 0 || control < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
+      dup2(null, 2) < 0 || dup2(control, kControlFd) < 0) {
     plan->error = errno;
     _exit(127);
   }

@@ -7,7 +7,8 @@
 
 namespace berth::launcher {
 
-// Runs the helper in launcher mode. Returns the other end of its control socket. It is not a child of this process.
+// Runs the helper in launcher mode. Returns the other end of its control socket. It is not a child
+// of this process.
 absl::StatusOr<UniqueFd> StartHelper();
 
 }  // namespace berth::launcher

@@ -21,7 +21,8 @@
 namespace berth::launcher {
 namespace {
 
-// Closes all descriptors above 2 but these: the exit sockets of other processes must not stay open here.
+// Closes all descriptors above 2 but these: the exit sockets of other processes must not stay open
+// here.
 void CloseAllBut(int* keep, int count) {
   std::sort(keep, keep + count);
   unsigned next = 3;

@@ -33,7 +33,8 @@ void Tree::Kill(const std::vector<pid_t>& except) const {
     leaf_.Kill();
     return;
   }
-  // Stopped first, so that a tree that forks faster than we read cannot outrun us; a new one shows up in a next pass.
+  // Stopped first, so that a tree that forks faster than we read cannot outrun us; a new one shows
+  // up in a next pass.
   for (int passes = 0, found = -1; passes < 64; ++passes) {
     const int now = SignalDescendants(getpid(), SIGSTOP, except);
     if (now == found) break;

@@ -84,7 +84,8 @@ int SendMessage(int socket, uint16_t type, std::string_view body, const int* fds
     memfd = UniqueFd(memfd_create("berth-message", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (!memfd.ok()) return errno;
     if (int error = WriteAll(memfd.get(), body.data(), body.size())) return error;
-    if (fcntl(memfd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) return errno;
+    if (fcntl(memfd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0)
+      return errno;
     header.flags |= kBodyInMemfd;
     all[count++] = memfd.get();
     body = {};

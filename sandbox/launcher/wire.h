@@ -1,11 +1,13 @@
 // Messages between the library and its helper: how they are laid out, and how they cross a socket.
 //
-// One message is one SEQPACKET datagram: a Header, then fields one after another. Integers are of the machine's own
-// byte order (both ends are one build of one program on one machine; the version is checked all the same). A string is
-// its length, its bytes and a NUL, so that the receiver can use it in place as an argument of execve. A body that would
-// not fit a datagram travels in a sealed memfd, as the first descriptor.
+// One message is one SEQPACKET datagram: a Header, then fields one after another. Integers are of
+// the machine's own byte order (both ends are one build of one program on one machine; the version
+// is checked all the same). A string is its length, its bytes and a NUL, so that the receiver can
+// use it in place as an argument of execve. A body that would not fit a datagram travels in a
+// sealed memfd, as the first descriptor.
 //
-// Used by the helper: no Abseil, no exceptions. A Reader never reads past its bytes, whatever they are.
+// Used by the helper: no Abseil, no exceptions. A Reader never reads past its bytes, whatever they
+// are.
 #ifndef BERTH_SANDBOX_LAUNCHER_WIRE_H_
 #define BERTH_SANDBOX_LAUNCHER_WIRE_H_
 
@@ -62,7 +64,8 @@ class Writer {
   std::string body_;
 };
 
-// Reads what Writer wrote. After the first thing that does not fit, ok() is false and everything is zero or empty.
+// Reads what Writer wrote. After the first thing that does not fit, ok() is false and everything is
+// zero or empty.
 class Reader {
  public:
   Reader(const char* data, size_t size) : at_(data), end_(data + size) {}
@@ -107,10 +110,12 @@ struct Message {
   UniqueFd TakeFd(size_t i) { return i < fds.size() ? std::move(fds[i]) : UniqueFd(); }
 };
 
-// Sends one message; 0 or an errno. EAGAIN if the socket is non-blocking and full. Never raises SIGPIPE.
+// Sends one message; 0 or an errno. EAGAIN if the socket is non-blocking and full. Never raises
+// SIGPIPE.
 int SendMessage(int socket, uint16_t type, std::string_view body, const int* fds, int fd_count);
 
-// Receives one message; 0 or an errno. EPIPE: the other side closed. EPROTO: not a message of this version.
+// Receives one message; 0 or an errno. EPIPE: the other side closed. EPROTO: not a message of this
+// version.
 int ReceiveMessage(int socket, Message* message);
 
 }  // namespace berth::launcher

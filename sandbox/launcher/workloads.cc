@@ -25,8 +25,9 @@ Cgroup Workloads::TakeGroup() {
 
 void Workloads::GiveBack(Workload* workload) {
   Cgroup group = workload->tree->TakeLeaf();
-  // Where a group was killed once, Linux 6.18 kills at birth each child that is cloned into it from another group: it
-  // compares how often the two were killed, to catch those that are born during a kill.
+  // Where a group was killed once, Linux 6.18 kills at birth each child that is cloned into it from
+  // another group: it compares how often the two were killed, to catch those that are born during a
+  // kill.
   if (workload->killed) {
     group.Remove();
   } else {
@@ -58,7 +59,8 @@ void Workloads::Stop(Workload* workload, uint32_t grace_ms) {
   if (workload->supervised) {
     sigval value;
     value.sival_int = static_cast<int>(std::min<uint32_t>(grace_ms, 1u << 30));
-    sigqueue(workload->pid, StopSignal(), value);  // our own child, not reaped yet: the number is still its
+    sigqueue(workload->pid, StopSignal(),
+             value);  // our own child, not reaped yet: the number is still its
     return;
   }
   if (!workload->stopping) workload->tree->Signal(SIGTERM);
@@ -99,7 +101,8 @@ uint64_t Workloads::Settle() {
       if (!gone && workload.kill_at <= NowNs()) {
         workload.tree->Kill();
         workload.killed = true;
-        // Once more in a while if it still runs: before cgroup.kill a pass can miss a process that forks.
+        // Once more in a while if it still runs: before cgroup.kill a pass can miss a process that
+        // forks.
         workload.kill_at = NowNs() + 100000000;
       }
     }

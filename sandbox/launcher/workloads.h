@@ -1,4 +1,5 @@
-// Workloads: the processes that a helper has started for others, each with its tree, until the last of it is gone.
+// Workloads: the processes that a helper has started for others, each with its tree, until the last
+// of it is gone.
 #ifndef BERTH_SANDBOX_LAUNCHER_WORKLOADS_H_
 #define BERTH_SANDBOX_LAUNCHER_WORKLOADS_H_
 
@@ -20,10 +21,12 @@ namespace berth::launcher {
 
 class Workloads {
  public:
-  // Trees are held by groups made in `group`, or by supervisors if it is not ok(). It must outlive this.
+  // Trees are held by groups made in `group`, or by supervisors if it is not ok(). It must outlive
+  // this.
   explicit Workloads(const Cgroup* group) : group_(group) {}
 
-  // Starts plan. Its end is told on `exit_socket`. Returns the program's pid and *pidfd, or -1 with plan->error.
+  // Starts plan. Its end is told on `exit_socket`. Returns the program's pid and *pidfd, or -1 with
+  // plan->error.
   pid_t Start(ChildPlan* plan, UniqueFd exit_socket, int* pidfd, std::string* cgroup);
   // TERM to the tree of that program, KILL after the grace. Not known: nothing.
   void Stop(pid_t program, uint32_t grace_ms);
@@ -40,7 +43,7 @@ class Workloads {
 
  private:
   struct Workload {
-    pid_t pid = 0;      // what we wait for: the program, or its supervisor
+    pid_t pid = 0;  // what we wait for: the program, or its supervisor
     pid_t program = 0;
     bool supervised = false;
     UniqueFd exit_socket;

@@ -49,7 +49,8 @@ TEST_F(Lifecycle, CreateSendCaptureDestroyAndDestroyAgain) {
 }
 
 TEST_F(Lifecycle, AnUnknownHandleIsNotFound) {
-  for (const char* handle : {"native:nothing", "native:", "", ":", "native", "native:../../etc", "native:a/b"}) {
+  for (const char* handle :
+       {"native:nothing", "native:", "", ":", "native", "native:../../etc", "native:a/b"}) {
     EXPECT_THAT(runtime_->Open(handle).status().code(),
                 testing::AnyOf(absl::StatusCode::kNotFound, absl::StatusCode::kUnimplemented))
         << handle;
@@ -82,8 +83,8 @@ TEST_F(Names, APrefixIsNotTheName) {
 }
 
 TEST_F(Names, BadOnesAreRefusedWithTheReason) {
-  for (const std::string& name :
-       std::vector<std::string>{"../x", "a b", "a.b", "", std::string(300, 'a'), "$(id)", "a\nb", "-a", "_a", "a/b"}) {
+  for (const std::string& name : std::vector<std::string>{
+           "../x", "a b", "a.b", "", std::string(300, 'a'), "$(id)", "a\nb", "-a", "_a", "a/b"}) {
     EXPECT_THAT(runtime_->CreateSession({.name = name, .command = Command::Argv({"true"})}),
                 StatusIs(absl::StatusCode::kInvalidArgument))
         << name;
@@ -96,7 +97,8 @@ TEST_F(Names, OneOfManyConcurrentCreatesWins) {
   std::vector<std::thread> threads;
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([this, i, &results] {
-      results[i] = runtime_->CreateSession({.name = "same", .command = Command::Argv({"cat"})}).status();
+      results[i] =
+          runtime_->CreateSession({.name = "same", .command = Command::Argv({"cat"})}).status();
     });
   }
   for (std::thread& thread : threads) thread.join();

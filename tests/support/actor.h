@@ -1,8 +1,10 @@
-// Actors: programs that tests have run as workloads or as hosts. They live in the test's own binary, so that they are
-// there for whichever user it runs as, and come as `PROGRAM act NAME ARGUMENT…`.
+// Actors: programs that tests have run as workloads or as hosts. They live in the test's own
+// binary, so that they are there for whichever user it runs as, and come as `PROGRAM act NAME
+// ARGUMENT…`.
 //
 //   const Actor kServe("serve", [](const std::vector<std::string>& args) { …; return 0; });
-//   session = runtime->CreateSession({.name = "a", .command = Command::Argv(ActorCommand({"serve", "80"}))});
+//   session = runtime->CreateSession({.name = "a", .command = Command::Argv(ActorCommand({"serve",
+//   "80"}))});
 #ifndef BERTH_TESTS_SUPPORT_ACTOR_H_
 #define BERTH_TESTS_SUPPORT_ACTOR_H_
 

@@ -75,8 +75,8 @@ void RuntimeTest::TearDown() {
   fs::remove_all(work_);
 }
 
-// Processes are known by BERTH_TOKEN or this state directory in their environment or by a name of the helper's with our
-// folder as an open file; cgroups by their name.
+// Processes are known by BERTH_TOKEN or this state directory in their environment or by a name of
+// the helper's with our folder as an open file; cgroups by their name.
 std::vector<std::string> RuntimeTest::Leftovers() const {
   std::vector<std::string> left;
   for (const char* folder : {"sessions", "names", "owners", "run"}) {
@@ -98,7 +98,8 @@ std::vector<std::string> RuntimeTest::Leftovers() const {
     for (const auto& fd : fs::directory_iterator(path + "/fd", error)) {
       const fs::path target = fs::read_symlink(fd.path(), error);
       if (absl::StartsWith(target.string(), dir_)) {
-        left.push_back(absl::StrCat("process ", pid, " has ", target.string(), " open: ", ReadFile(path + "/comm")));
+        left.push_back(absl::StrCat("process ", pid, " has ", target.string(),
+                                    " open: ", ReadFile(path + "/comm")));
         break;
       }
     }

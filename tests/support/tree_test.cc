@@ -43,8 +43,8 @@ std::vector<std::string> Fifo::Lines(size_t count, absl::Duration limit) {
     }
     if (lines.size() == count) return lines;
     const absl::Status ready = WaitFd(fd_.get(), POLLIN, deadline, "wait for a report");
-    EXPECT_TRUE(ready.ok()) << ready << ": got " << lines.size() << " of " << count << " lines: "
-                            << absl::StrJoin(lines, " | ") << "; " << pending_;
+    EXPECT_TRUE(ready.ok()) << ready << ": got " << lines.size() << " of " << count
+                            << " lines: " << absl::StrJoin(lines, " | ") << "; " << pending_;
     if (!ready.ok()) return lines;
     char buffer[4096];
     const ssize_t n = read(fd_.get(), buffer, sizeof(buffer));
@@ -58,7 +58,8 @@ bool Fifo::Quiet() const {
 }
 
 void TreeTest::SetUp() {
-  if (!World::Exists()) printf("leftovers are not looked for in all detail: %s\n", World::WhyNot().c_str());
+  if (!World::Exists())
+    printf("leftovers are not looked for in all detail: %s\n", World::WhyNot().c_str());
   RuntimeTest::SetUp();
 }
 
@@ -89,7 +90,9 @@ Record TreeTest::RecordOf(const std::string& name) const {
   return record.ok() ? *record : Record();
 }
 
-UniqueFd TreeTest::PidfdOf(pid_t pid) { return UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))); }
+UniqueFd TreeTest::PidfdOf(pid_t pid) {
+  return UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+}
 
 bool TreeTest::IsAlive(pid_t pid) {
   const UniqueFd pidfd = PidfdOf(pid);
@@ -100,7 +103,8 @@ bool TreeTest::IsAlive(pid_t pid) {
 void TreeTest::ExpectGone(pid_t pid, absl::Duration limit) {
   const UniqueFd pidfd = PidfdOf(pid);
   if (!pidfd.ok()) return;
-  const absl::Status gone = WaitFd(pidfd.get(), POLLIN, absl::Now() + limit, "wait for a process's end");
+  const absl::Status gone =
+      WaitFd(pidfd.get(), POLLIN, absl::Now() + limit, "wait for a process's end");
   EXPECT_TRUE(gone.ok()) << "process " << pid << " still runs";
 }
 

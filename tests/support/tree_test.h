@@ -1,4 +1,5 @@
-// TreeTest: a RuntimeTest in a World. What a test leaves running, or a cgroup that it leaves, fails it.
+// TreeTest: a RuntimeTest in a World. What a test leaves running, or a cgroup that it leaves, fails
+// it.
 #ifndef BERTH_TESTS_SUPPORT_TREE_TEST_H_
 #define BERTH_TESTS_SUPPORT_TREE_TEST_H_
 

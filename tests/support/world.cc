@@ -59,7 +59,8 @@ std::string OwnGroup() {
   std::string point, below;
   for (absl::string_view line : absl::StrSplit(ReadText("/proc/self/mountinfo"), '\n')) {
     const std::vector<std::string> fields = absl::StrSplit(line, ' ');
-    if (absl::StrContains(line, " - cgroup2 ") && fields.size() > 4 && fields[3] == "/") point = fields[4];
+    if (absl::StrContains(line, " - cgroup2 ") && fields.size() > 4 && fields[3] == "/")
+      point = fields[4];
   }
   for (absl::string_view line : absl::StrSplit(ReadText("/proc/self/cgroup"), '\n')) {
     if (absl::ConsumePrefix(&line, "0::")) below = std::string(line);
@@ -85,8 +86,10 @@ std::string Name(pid_t pid) {
   return absl::StrCat("process ", pid, " (", absl::StripSuffix(comm, "\n"), "): ", line);
 }
 
-// In the child, as root: into the group, out of root's rights if asked to, and the same program again.
-[[noreturn]] void Enter(const std::string& group, const std::string& home, uid_t user, char** argv) {
+// In the child, as root: into the group, out of root's rights if asked to, and the same program
+// again.
+[[noreturn]] void Enter(const std::string& group, const std::string& home, uid_t user,
+                        char** argv) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (!group.empty()) {
     std::ofstream(group + "/cgroup.procs") << getpid() << std::flush;
@@ -94,14 +97,16 @@ std::string Name(pid_t pid) {
   }
   std::string self = fs::read_symlink("/proc/self/exe");
   if (user != 0) {
-    // Bazel's folders are closed to others: the program and all that it writes are in a folder of its own.
+    // Bazel's folders are closed to others: the program and all that it writes are in a folder of
+    // its own.
     setenv("HOME", home.c_str(), 1);
     setenv("TEST_TMPDIR", home.c_str(), 1);
     unsetenv("TEST_PREMATURE_EXIT_FILE");
-    if (getenv("XML_OUTPUT_FILE") != nullptr) setenv("XML_OUTPUT_FILE", (home + "/test.xml").c_str(), 1);
+    if (getenv("XML_OUTPUT_FILE") != nullptr)
+      setenv("XML_OUTPUT_FILE", (home + "/test.xml").c_str(), 1);
     self = home + "/program";
-    if (chdir(home.c_str()) != 0 || setgroups(0, nullptr) != 0 || setresgid(user, user, user) != 0 ||
-        setresuid(user, user, user) != 0) {
+    if (chdir(home.c_str()) != 0 || setgroups(0, nullptr) != 0 ||
+        setresgid(user, user, user) != 0 || setresuid(user, user, user) != 0) {
       _exit(101);
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // forgotten at the change of user
@@ -112,7 +117,8 @@ std::string Name(pid_t pid) {
 }
 
 int RunInWorld(char** argv) {
-  const bool plain = getenv("BERTH_TEST_USER") != nullptr && strcmp(getenv("BERTH_TEST_USER"), "plain") == 0;
+  const bool plain =
+      getenv("BERTH_TEST_USER") != nullptr && strcmp(getenv("BERTH_TEST_USER"), "plain") == 0;
   const std::string above = OwnGroup();
   std::string group = above.empty() ? "" : absl::StrCat(above, "/berth-test-", getpid());
   if (group.empty()) {
@@ -187,7 +193,9 @@ std::vector<pid_t> World::Members() {
 
 std::vector<pid_t> World::MembersNamed(const std::string& comm) {
   std::vector<pid_t> pids = Members();
-  std::erase_if(pids, [&](pid_t pid) { return ReadText(absl::StrCat("/proc/", pid, "/comm")) != comm + "\n"; });
+  std::erase_if(pids, [&](pid_t pid) {
+    return ReadText(absl::StrCat("/proc/", pid, "/comm")) != comm + "\n";
+  });
   return pids;
 }
 

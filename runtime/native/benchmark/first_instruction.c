@@ -1,5 +1,6 @@
-// Writes the time of its first instructions (CLOCK_MONOTONIC, ns) to stdout and exits: what a start is measured by.
-// Without libc, so that nothing runs before. With an argument it stays until it is killed.
+// Writes the time of its first instructions (CLOCK_MONOTONIC, ns) to stdout and exits: what a start
+// is measured by. Without libc, so that nothing runs before. With an argument it stays until it is
+// killed.
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <time.h>

@@ -1,4 +1,5 @@
-// Latencies of several variants, taken in turns so that noise falls on all of them alike, as a table with ratios.
+// Latencies of several variants, taken in turns so that noise falls on all of them alike, as a
+// table with ratios.
 #ifndef BERTH_RUNTIME_NATIVE_BENCHMARK_SAMPLES_H_
 #define BERTH_RUNTIME_NATIVE_BENCHMARK_SAMPLES_H_
 
@@ -27,8 +28,8 @@ class Samples {
     printf("\n%s\n%-34s %9s %9s %9s   p50 x %s\n", title, "", "p50", "p90", "p99", floor);
   }
   void Print(const Samples& floor) const {
-    printf("%-34s %9.1f %9.1f %9.1f   %.2f\n", name_.c_str(), Percentile(0.5), Percentile(0.9), Percentile(0.99),
-           Percentile(0.5) / floor.Percentile(0.5));
+    printf("%-34s %9.1f %9.1f %9.1f   %.2f\n", name_.c_str(), Percentile(0.5), Percentile(0.9),
+           Percentile(0.99), Percentile(0.5) / floor.Percentile(0.5));
   }
 
  private:
@@ -36,7 +37,8 @@ class Samples {
   std::vector<double> values_;
 };
 
-// Real-time priority takes the noise of a shared machine out; everything started inherits it. False without the right.
+// Real-time priority takes the noise of a shared machine out; everything started inherits it. False
+// without the right.
 inline bool UseFifo() {
   sched_param param{};
   param.sched_priority = 1;

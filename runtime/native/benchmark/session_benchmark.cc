@@ -1,6 +1,7 @@
 // What a session costs: moving its output, sending to it, and having it lie idle.
 //
-//   tools/bazel run --config=opt //runtime/native/benchmark:session_benchmark -- [--mib=1024] [--idle=100] [--fifo]
+//   tools/bazel run --config=opt //runtime/native/benchmark:session_benchmark -- [--mib=1024]
+//   [--idle=100] [--fifo]
 //
 // Rates are medians, taken in turns, beside a bare pipe of 1 MiB between the same two programs.
 
@@ -38,7 +39,8 @@ ABSL_FLAG(int, sends, 500, "messages to send");
 ABSL_FLAG(int, idle, 100, "sessions to leave idle");
 ABSL_FLAG(int, idle_seconds, 5, "for how long");
 ABSL_FLAG(bool, fifo, false, "run under SCHED_FIFO");
-ABSL_FLAG(std::string, program, "runtime/native/benchmark/stream_program", "the program in the sessions");
+ABSL_FLAG(std::string, program, "runtime/native/benchmark/stream_program",
+          "the program in the sessions");
 
 extern char** environ;
 
@@ -111,7 +113,8 @@ void Throughput(Runtime& runtime, const std::string& dir) {
   std::vector<Row> rows;
   rows.push_back({Samples("bare pipe of 1 MiB (floor)"), [&] { BarePipe(text); }});
   rows.push_back({Samples("Spawn, its stdout"), [&] { SpawnedPipe(runtime, text); }});
-  rows.push_back({Samples("session, through its keeper"), [&] { ThroughSession(runtime, text, ""); }});
+  rows.push_back(
+      {Samples("session, through its keeper"), [&] { ThroughSession(runtime, text, ""); }});
   rows.push_back({Samples("session, keeper and log file"), [&] {
                     ThroughSession(runtime, text, log);
                     unlink(log.c_str());
@@ -132,17 +135,20 @@ void Throughput(Runtime& runtime, const std::string& dir) {
 }
 
 void Sends(Runtime& runtime) {
-  auto session = runtime.CreateSession({.name = "stamp", .command = Command::Argv({g_program, "stamp"}), .pty = false});
+  auto session = runtime.CreateSession(
+      {.name = "stamp", .command = Command::Argv({g_program, "stamp"}), .pty = false});
   CHECK_OK(session);
   auto output = (*session)->OpenOutput({});
   CHECK_OK(output);
-  auto process = runtime.Spawn({.command = Command::Argv({g_program, "stamp"}), .stdin_ = Stdio::Pipe()});
+  auto process =
+      runtime.Spawn({.command = Command::Argv({g_program, "stamp"}), .stdin_ = Stdio::Pipe()});
   CHECK_OK(process);
   auto in = (*process)->TakeStdin();
   auto out = (*process)->TakeStdout();
   CHECK_OK(in);
   CHECK_OK(out);
-  Samples pipe("write to a pipe (floor)"), send("Session::Send"), returned("Session::Send, until it returns");
+  Samples pipe("write to a pipe (floor)"), send("Session::Send"),
+      returned("Session::Send, until it returns");
   for (int i = 0; i < absl::GetFlag(FLAGS_sends); ++i) {
     uint64_t stamp;
     uint64_t begin = NowNs();
@@ -174,7 +180,8 @@ Keepers MeasureKeepers(const std::string& dir) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator("/proc", error)) {
     const pid_t pid = atoi(entry.path().filename().c_str());
-    if (pid <= 0 || launcher::ReadSmallFile((entry.path() / "comm").c_str()) != "berth-keeper\n") continue;
+    if (pid <= 0 || launcher::ReadSmallFile((entry.path() / "comm").c_str()) != "berth-keeper\n")
+      continue;
     bool ours = false;
     for (const auto& fd : fs::directory_iterator(entry.path() / "fd", error)) {
       ours = ours || fs::read_symlink(fd, error).string().rfind(dir, 0) == 0;
@@ -194,28 +201,33 @@ void Idle(Runtime& runtime, const std::string& dir) {
   const int count = absl::GetFlag(FLAGS_idle);
   std::vector<std::unique_ptr<Session>> sessions;
   for (int i = 0; i < count; ++i) {
-    auto session =
-        runtime.CreateSession({.name = absl::StrCat("idle-", i), .command = Command::Argv({g_program, "stamp"})});
+    auto session = runtime.CreateSession(
+        {.name = absl::StrCat("idle-", i), .command = Command::Argv({g_program, "stamp"})});
     CHECK_OK(session);
     sessions.push_back(*std::move(session));
   }
   const Keepers before = MeasureKeepers(dir);
   int never[2];
   CHECK_EQ(pipe2(never, O_CLOEXEC), 0);
-  WaitFd(never[0], POLLIN, absl::Now() + absl::Seconds(absl::GetFlag(FLAGS_idle_seconds)), "idle").IgnoreError();
+  WaitFd(never[0], POLLIN, absl::Now() + absl::Seconds(absl::GetFlag(FLAGS_idle_seconds)), "idle")
+      .IgnoreError();
   const Keepers after = MeasureKeepers(dir);
   close(never[0]);
   close(never[1]);
-  printf("\n%d idle sessions with a terminal\n%-34s %9.1f KiB\n%-34s %9llu ticks of 10 ms in %d s\n", after.count,
-         "PSS of a keeper", static_cast<double>(after.pss_kib) / after.count, "CPU of all keepers",
-         static_cast<unsigned long long>(after.ticks - before.ticks), absl::GetFlag(FLAGS_idle_seconds));
+  printf(
+      "\n%d idle sessions with a terminal\n%-34s %9.1f KiB\n%-34s %9llu ticks of 10 ms in %d s\n",
+      after.count, "PSS of a keeper", static_cast<double>(after.pss_kib) / after.count,
+      "CPU of all keepers", static_cast<unsigned long long>(after.ticks - before.ticks),
+      absl::GetFlag(FLAGS_idle_seconds));
   for (auto& session : sessions) CHECK_OK(session->Destroy(absl::ZeroDuration()));
 }
 
 int Main() {
-  if (absl::GetFlag(FLAGS_fifo) && !UseFifo()) fprintf(stderr, "no right to SCHED_FIFO: going on without\n");
+  if (absl::GetFlag(FLAGS_fifo) && !UseFifo())
+    fprintf(stderr, "no right to SCHED_FIFO: going on without\n");
   char path[4096];
-  CHECK_NE(realpath(absl::GetFlag(FLAGS_program).c_str(), path), nullptr) << absl::GetFlag(FLAGS_program);
+  CHECK_NE(realpath(absl::GetFlag(FLAGS_program).c_str(), path), nullptr)
+      << absl::GetFlag(FLAGS_program);
   g_program = path;
   char dir[] = "/tmp/berth-benchmark-XXXXXX";
   CHECK_NE(mkdtemp(dir), nullptr);

@@ -1,9 +1,10 @@
 // Starting processes: through the library, by posix_spawn, and by the floor of vfork + exec.
 //
-//   tools/bazel run --config=opt //runtime/native/benchmark:start_benchmark -- [--rounds=N] [--fifo] [--gib=N]
+//   tools/bazel run --config=opt //runtime/native/benchmark:start_benchmark -- [--rounds=N]
+//   [--fifo] [--gib=N]
 //
-// `first` is from the request to the program's first instruction, `reaped` to its known exit. --gib touches that much
-// memory in this process first: a start must not depend on it.
+// `first` is from the request to the program's first instruction, `reaped` to its known exit. --gib
+// touches that much memory in this process first: a start must not depend on it.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -32,7 +33,8 @@
 ABSL_FLAG(int, rounds, 500, "starts of each kind");
 ABSL_FLAG(bool, fifo, false, "run under SCHED_FIFO");
 ABSL_FLAG(int, gib, 0, "memory to touch in this process first");
-ABSL_FLAG(std::string, program, "runtime/native/benchmark/first_instruction", "the program to start");
+ABSL_FLAG(std::string, program, "runtime/native/benchmark/first_instruction",
+          "the program to start");
 
 namespace berth {
 namespace {
@@ -147,12 +149,14 @@ void Rates(Runtime& runtime, const char* program) {
     posix_spawn_file_actions_destroy(&actions);
   };
   printf("%-34s %9.0f %9.0f %9.0f\n", "posix_spawn", rate(1, raw), rate(2, raw), rate(8, raw));
-  printf("%-34s %9.0f %9.0f %9.0f\n", "berth Spawn", rate(1, spawn), rate(2, spawn), rate(8, spawn));
+  printf("%-34s %9.0f %9.0f %9.0f\n", "berth Spawn", rate(1, spawn), rate(2, spawn),
+         rate(8, spawn));
   close(null);
 }
 
 int Main() {
-  if (absl::GetFlag(FLAGS_fifo) && !UseFifo()) fprintf(stderr, "no right to SCHED_FIFO: going on without\n");
+  if (absl::GetFlag(FLAGS_fifo) && !UseFifo())
+    fprintf(stderr, "no right to SCHED_FIFO: going on without\n");
   const size_t bytes = static_cast<size_t>(absl::GetFlag(FLAGS_gib)) << 30;
   if (bytes > 0) {
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -161,7 +165,8 @@ int Main() {
     memset(memory, 1, bytes);
   }
   char path[4096];
-  CHECK_NE(realpath(absl::GetFlag(FLAGS_program).c_str(), path), nullptr) << absl::GetFlag(FLAGS_program);
+  CHECK_NE(realpath(absl::GetFlag(FLAGS_program).c_str(), path), nullptr)
+      << absl::GetFlag(FLAGS_program);
 
   char dir[] = "/tmp/berth-benchmark-XXXXXX";
   CHECK_NE(mkdtemp(dir), nullptr);
@@ -186,7 +191,8 @@ int Main() {
     Samples::PrintHeader("request to reaped exit, us", "floor");
     for (const Pair* pair : {&floor, &posix, &berth}) pair->reaped.Print(floor.reaped);
     Samples::PrintHeader("steps of berth Spawn, us", "floor's first instruction");
-    for (const Samples* step : {&steps.prepare, &steps.request, &steps.start, &steps.reply}) step->Print(floor.first);
+    for (const Samples* step : {&steps.prepare, &steps.request, &steps.start, &steps.reply})
+      step->Print(floor.first);
     Rates(**runtime, path);
   }
   std::filesystem::remove_all(dir);

@@ -1,5 +1,5 @@
-// The program at the other end of a stream: `pour MIB` writes that much to stdout; `stamp` answers each byte that it
-// reads with the time at which it had it (CLOCK_MONOTONIC, ns).
+// The program at the other end of a stream: `pour MIB` writes that much to stdout; `stamp` answers
+// each byte that it reads with the time at which it had it (CLOCK_MONOTONIC, ns).
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -32,7 +32,8 @@ bool Screen::Wrapped(int row) const {
 
 std::string Screen::Row(int row) const {
   std::vector<VTermScreenCell> cells(static_cast<size_t>(cols_));
-  for (int col = 0; col < cols_; ++col) vterm_screen_get_cell(screen_, {row, col}, &cells[static_cast<size_t>(col)]);
+  for (int col = 0; col < cols_; ++col)
+    vterm_screen_get_cell(screen_, {row, col}, &cells[static_cast<size_t>(col)]);
   std::string text;
   AppendRow(cells.data(), cols_, Wrapped(row), &text);
   return text;
@@ -108,23 +109,27 @@ Look Screen::Pen() const {
 
 std::string Screen::Repaint() const {
   std::string out =
-      "\x1b[?1049l\x1b[!p\x1b[?1;5;6;1000;1002;1003;1004;1005;1006;1015;2004l\x1b[?7h\x1b[4l\x1b[r\x1b(B\x0f\x1b>"
+      "\x1b[?1049l\x1b[!p\x1b[?1;5;6;1000;1002;1003;1004;1005;1006;1015;2004l\x1b[?7h\x1b[4l\x1b["
+      "r\x1b(B\x0f\x1b>"
       "\x1b[m\x1b[H\x1b[2J";
   out += "\x1b]2;" + title_ + "\x07";
   if (alternate_) {
     AppendRows(hidden_rows_, rows_, &out);
-    AppendMove(std::min(hidden_cursor_.row, rows_ - 1), std::min(hidden_cursor_.col, cols_ - 1), &out);
+    AppendMove(std::min(hidden_cursor_.row, rows_ - 1), std::min(hidden_cursor_.col, cols_ - 1),
+               &out);
     out += "\x1b[?1049h\x1b[H\x1b[2J";
   }
   AppendRows(Rows(), rows_, &out);
 
   int top = 1, bottom = rows_;
-  if (ScrollRegion(&top, &bottom)) out += "\x1b[" + std::to_string(top) + ';' + std::to_string(bottom) + 'r';
+  if (ScrollRegion(&top, &bottom))
+    out += "\x1b[" + std::to_string(top) + ';' + std::to_string(bottom) + 'r';
   for (const int mode : {1, 6, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 2004}) {
     if (Mode(mode)) out += "\x1b[?" + std::to_string(mode) + 'h';
   }
   if (!Mode(7)) out += "\x1b[?7l";
-  if (Probe([&] { vterm_keyboard_key(vterm_, VTERM_KEY_KP_0, VTERM_MOD_NONE); }).size() > 1) out += "\x1b=";
+  if (Probe([&] { vterm_keyboard_key(vterm_, VTERM_KEY_KP_0, VTERM_MOD_NONE); }).size() > 1)
+    out += "\x1b=";
   const std::string shape = Ask("\x1bP$q q\x1b\\");  // DCS 1 $ r n SP q ST
   if (shape.size() > 5) out += std::string("\x1b[") + shape[5] + " q";
   const VTermPos cursor = Cursor();

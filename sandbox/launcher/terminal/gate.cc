@@ -11,8 +11,9 @@ constexpr unsigned char kEsc = 0x1b, kCan = 0x18, kSub = 0x1a, kBel = 0x07, kDel
 constexpr int kMaxValue = 99999;
 
 bool Forbidden(uint32_t code_point) {
-  return (code_point >= 0x80 && code_point <= 0x9f) || (code_point >= 0x302a && code_point <= 0x302f) ||
-         code_point == 0x3099 || code_point == 0x309a;
+  return (code_point >= 0x80 && code_point <= 0x9f) ||
+         (code_point >= 0x302a && code_point <= 0x302f) || code_point == 0x3099 ||
+         code_point == 0x309a;
 }
 
 }  // namespace
@@ -71,7 +72,8 @@ const char* Gate::FeedText(const char* p, const char* end) {
         return end;
       }
       if (prefix.kind == Utf8Prefix::kIllFormed) {
-        Emit(kReplacementCharacter.data(), kReplacementCharacter.data() + kReplacementCharacter.size(), false);
+        Emit(kReplacementCharacter.data(),
+             kReplacementCharacter.data() + kReplacementCharacter.size(), false);
       }
       p += prefix.size;
       begin = p;
@@ -87,7 +89,8 @@ const char* Gate::FeedSplitCharacter(const char* p, const char* end) {
     const Utf8Prefix prefix = ReadUtf8(held_, held_size_ + 1);
     if (prefix.kind == Utf8Prefix::kIllFormed) {  // this byte is not of it
       held_size_ = 0;
-      Emit(kReplacementCharacter.data(), kReplacementCharacter.data() + kReplacementCharacter.size(), false);
+      Emit(kReplacementCharacter.data(),
+           kReplacementCharacter.data() + kReplacementCharacter.size(), false);
       return p;
     }
     ++held_size_;
@@ -147,7 +150,11 @@ void Gate::FeedEscape(unsigned char c) {
         state_ = State::kArgs;
         sequence_ = ControlSequence();
         return;
-      case ']': case 'P': case 'X': case '^': case '_':
+      case ']':
+      case 'P':
+      case 'X':
+      case '^':
+      case '_':
         state_ = State::kString;
         string_kind_ = static_cast<char>(c);
         string_too_long_ = c != ']' && c != 'P';

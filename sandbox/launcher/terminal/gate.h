@@ -1,12 +1,17 @@
-// Gate stands between the bytes of a program that nobody trusts and libvterm. It cuts the stream into text and whole
-// control sequences, and lets through only what libvterm 0.3.3 is safe with:
-//   - text is well-formed UTF-8; ill-formed parts become U+FFFD, code points split over two reads are put together
+// Gate stands between the bytes of a program that nobody trusts and libvterm. It cuts the stream
+// into text and whole control sequences, and lets through only what libvterm 0.3.3 is safe with:
+//   - text is well-formed UTF-8; ill-formed parts become U+FFFD, code points split over two reads
+//   are put together
 //     (libvterm decodes those with two decoders and loses some);
-//   - C1 controls as code points are dropped: libvterm gives them a width of -1, and the cursor leaves the screen;
-//   - U+302A..302F and U+3099..309A are dropped: combining *and* wide to libvterm, so one cell could be twelve wide;
-//   - a control sequence has at most kMaxArgs arguments of at most five digits: libvterm's parser writes past its array
+//   - C1 controls as code points are dropped: libvterm gives them a width of -1, and the cursor
+//   leaves the screen;
+//   - U+302A..302F and U+3099..309A are dropped: combining *and* wide to libvterm, so one cell
+//   could be twelve wide;
+//   - a control sequence has at most kMaxArgs arguments of at most five digits: libvterm's parser
+//   writes past its array
 //     of sixteen and overflows a long;
-//   - strings (OSC, DCS) come whole or not at all, so no split can upset libvterm's arithmetic on their parts.
+//   - strings (OSC, DCS) come whole or not at all, so no split can upset libvterm's arithmetic on
+//   their parts.
 // What single sequences need beyond that is in screen.cc.
 //
 // Owns nothing but a few hundred bytes of state. One thread. Cannot fail.
@@ -40,12 +45,14 @@ class Gate {
  public:
   class Receiver {
    public:
-    // Code points and C0 controls other than NUL and ESC. `printable_ascii`: there is one of 0x20..0x7e in it.
+    // Code points and C0 controls other than NUL and ESC. `printable_ascii`: there is one of
+    // 0x20..0x7e in it.
     virtual void OnText(const char* bytes, size_t size, bool printable_ascii) = 0;
     // ESC, without that byte: up to three intermediate bytes and a final one.
     virtual void OnEscape(std::string_view sequence) = 0;
     virtual void OnControlSequence(const ControlSequence& sequence) = 0;
-    // kind is ']' (OSC) or 'P' (DCS). Longer ones than kMaxString, and other kinds, are not reported.
+    // kind is ']' (OSC) or 'P' (DCS). Longer ones than kMaxString, and other kinds, are not
+    // reported.
     virtual void OnString(char kind, std::string_view body) = 0;
 
    protected:

@@ -21,16 +21,17 @@ struct Key {
 };
 
 constexpr Key kKeys[] = {
-    {"up", kCursor, 'A'}, {"down", kCursor, 'B'}, {"right", kCursor, 'C'}, {"left", kCursor, 'D'},
-    {"home", kCursor, 'H'}, {"end", kCursor, 'F'},
-    {"pageup", kTilde, 5}, {"pgup", kTilde, 5}, {"ppage", kTilde, 5},
-    {"pagedown", kTilde, 6}, {"pgdn", kTilde, 6}, {"npage", kTilde, 6},
-    {"insert", kTilde, 2}, {"ic", kTilde, 2}, {"delete", kTilde, 3}, {"dc", kTilde, 3},
-    {"f1", kSs3, 'P'}, {"f2", kSs3, 'Q'}, {"f3", kSs3, 'R'}, {"f4", kSs3, 'S'},
-    {"f5", kTilde, 15}, {"f6", kTilde, 17}, {"f7", kTilde, 18}, {"f8", kTilde, 19},
-    {"f9", kTilde, 20}, {"f10", kTilde, 21}, {"f11", kTilde, 23}, {"f12", kTilde, 24},
-    {"enter", kPlain, '\r'}, {"tab", kPlain, '\t'}, {"escape", kPlain, 0x1b}, {"space", kPlain, ' '},
-    {"bspace", kPlain, 0x7f},
+    {"up", kCursor, 'A'},     {"down", kCursor, 'B'},  {"right", kCursor, 'C'},
+    {"left", kCursor, 'D'},   {"home", kCursor, 'H'},  {"end", kCursor, 'F'},
+    {"pageup", kTilde, 5},    {"pgup", kTilde, 5},     {"ppage", kTilde, 5},
+    {"pagedown", kTilde, 6},  {"pgdn", kTilde, 6},     {"npage", kTilde, 6},
+    {"insert", kTilde, 2},    {"ic", kTilde, 2},       {"delete", kTilde, 3},
+    {"dc", kTilde, 3},        {"f1", kSs3, 'P'},       {"f2", kSs3, 'Q'},
+    {"f3", kSs3, 'R'},        {"f4", kSs3, 'S'},       {"f5", kTilde, 15},
+    {"f6", kTilde, 17},       {"f7", kTilde, 18},      {"f8", kTilde, 19},
+    {"f9", kTilde, 20},       {"f10", kTilde, 21},     {"f11", kTilde, 23},
+    {"f12", kTilde, 24},      {"enter", kPlain, '\r'}, {"tab", kPlain, '\t'},
+    {"escape", kPlain, 0x1b}, {"space", kPlain, ' '},  {"bspace", kPlain, 0x7f},
 };
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
@@ -103,7 +104,8 @@ bool KeyBytes(std::string_view name, bool application_cursor, std::string* out) 
   int modifiers;
   if (name.empty() || !TakeModifiers(&name, &modifiers)) return false;
   const Utf8Prefix prefix = ReadUtf8(name.data(), name.size());
-  if (prefix.kind == Utf8Prefix::kWhole && prefix.size == name.size()) return CharacterBytes(name, modifiers, out);
+  if (prefix.kind == Utf8Prefix::kWhole && prefix.size == name.size())
+    return CharacterBytes(name, modifiers, out);
 
   if (SameName(name, "btab")) {
     name = "Tab";

@@ -19,13 +19,14 @@ TEST(Keys, NamesSendWhatXtermSends) {
     const char* name;
     const char* bytes;
   } kCases[] = {
-      {"Enter", "\r"}, {"Tab", "\t"}, {"Escape", "\x1b"}, {"Space", " "}, {"BSpace", "\x7f"},
-      {"Up", "\x1b[A"}, {"Down", "\x1b[B"}, {"Right", "\x1b[C"}, {"Left", "\x1b[D"},
-      {"Home", "\x1b[H"}, {"End", "\x1b[F"}, {"PageUp", "\x1b[5~"}, {"PPage", "\x1b[5~"},
-      {"PageDown", "\x1b[6~"}, {"NPage", "\x1b[6~"}, {"Insert", "\x1b[2~"}, {"IC", "\x1b[2~"},
-      {"Delete", "\x1b[3~"}, {"DC", "\x1b[3~"}, {"F1", "\x1bOP"}, {"F4", "\x1bOS"}, {"F5", "\x1b[15~"},
-      {"F6", "\x1b[17~"}, {"F10", "\x1b[21~"}, {"F11", "\x1b[23~"}, {"F12", "\x1b[24~"},
-      {"S-Tab", "\x1b[Z"}, {"BTab", "\x1b[Z"}, {"enter", "\r"},
+      {"Enter", "\r"},      {"Tab", "\t"},           {"Escape", "\x1b"},   {"Space", " "},
+      {"BSpace", "\x7f"},   {"Up", "\x1b[A"},        {"Down", "\x1b[B"},   {"Right", "\x1b[C"},
+      {"Left", "\x1b[D"},   {"Home", "\x1b[H"},      {"End", "\x1b[F"},    {"PageUp", "\x1b[5~"},
+      {"PPage", "\x1b[5~"}, {"PageDown", "\x1b[6~"}, {"NPage", "\x1b[6~"}, {"Insert", "\x1b[2~"},
+      {"IC", "\x1b[2~"},    {"Delete", "\x1b[3~"},   {"DC", "\x1b[3~"},    {"F1", "\x1bOP"},
+      {"F4", "\x1bOS"},     {"F5", "\x1b[15~"},      {"F6", "\x1b[17~"},   {"F10", "\x1b[21~"},
+      {"F11", "\x1b[23~"},  {"F12", "\x1b[24~"},     {"S-Tab", "\x1b[Z"},  {"BTab", "\x1b[Z"},
+      {"enter", "\r"},
   };
   for (const auto& c : kCases) EXPECT_EQ(Bytes(c.name), c.bytes) << c.name;
 }
@@ -68,12 +69,14 @@ TEST(Keys, ApplicationModeChangesOnlyUnmodifiedCursorKeys) {
 }
 
 TEST(Keys, OneCodePointStandsForItself) {
-  for (const char* c : {"a", "Z", "~", "-", "^", ";", "\xc3\xa9", "\xe6\xbc\xa2", "\xf0\x9f\x98\x80"}) EXPECT_EQ(Bytes(c), c);
+  for (const char* c :
+       {"a", "Z", "~", "-", "^", ";", "\xc3\xa9", "\xe6\xbc\xa2", "\xf0\x9f\x98\x80"})
+    EXPECT_EQ(Bytes(c), c);
 }
 
 TEST(Keys, UnknownNamesLeaveTheOutputAlone) {
-  for (const char* name : {"", "Entr", "F0", "F13", "F1x", "ab", "C-", "C-Foo", "X-a", "C-C-a", "C-\xc3\xa9", "\xff",
-                           "\xc3\xa9\xc3\xa9", "Enter ", "-x", "S-1"}) {
+  for (const char* name : {"", "Entr", "F0", "F13", "F1x", "ab", "C-", "C-Foo", "X-a", "C-C-a",
+                           "C-\xc3\xa9", "\xff", "\xc3\xa9\xc3\xa9", "Enter ", "-x", "S-1"}) {
     std::string out = "before";
     EXPECT_FALSE(KeyBytes(name, false, &out)) << name;
     EXPECT_EQ(out, "before");
@@ -88,29 +91,52 @@ TEST(Paste, PlainTextIsUnchanged) {
 TEST(Paste, BracketedTextIsOnePaste) {
   EXPECT_EQ(PastePayload("one\ntwo\n", true), "\x1b[200~one\ntwo\n\x1b[201~");
   EXPECT_EQ(PastePayload("", true), "\x1b[200~\x1b[201~");
-  EXPECT_EQ(PastePayload("~201~[201~\x1b[200~\x1b[20", true), "\x1b[200~~201~[201~\x1b[200~\x1b[20\x1b[201~");
+  EXPECT_EQ(PastePayload("~201~[201~\x1b[200~\x1b[20", true),
+            "\x1b[200~~201~[201~\x1b[200~\x1b[20\x1b[201~");
 }
 
 TEST(Paste, EmbeddedEndMarkerCannotBreakOut) {
   EXPECT_EQ(PastePayload("a\x1b[201~rm -rf /\r", true), "\x1b[200~a[201~rm -rf /\r\x1b[201~");
-  EXPECT_EQ(PastePayload("a\x9b" "201~b", true), "\x1b[200~a201~b\x1b[201~");
-  EXPECT_EQ(PastePayload("a\xc2\x9b" "201~b", true), "\x1b[200~a201~b\x1b[201~");
+  EXPECT_EQ(PastePayload("a\x9b"
+                         "201~b",
+                         true),
+            "\x1b[200~a201~b\x1b[201~");
+  EXPECT_EQ(PastePayload("a\xc2\x9b"
+                         "201~b",
+                         true),
+            "\x1b[200~a201~b\x1b[201~");
 }
 
 TEST(Paste, RemovingOneMarkerMakesNoOther) {
   EXPECT_EQ(PastePayload("\x1b\x1b\x1b[201~", true), "\x1b[200~[201~\x1b[201~");
   EXPECT_EQ(PastePayload("\x1b[\x1b[201~201~", true), "\x1b[200~\x1b[[201~201~\x1b[201~");
-  EXPECT_EQ(PastePayload("\x1b[\x9b" "201~", true), "\x1b[200~[201~\x1b[201~");
-  EXPECT_EQ(PastePayload("\xc2\xc2\x9b\x9b" "201~", true), "\x1b[200~\xc2" "201~\x1b[201~");
+  EXPECT_EQ(PastePayload("\x1b[\x9b"
+                         "201~",
+                         true),
+            "\x1b[200~[201~\x1b[201~");
+  EXPECT_EQ(PastePayload("\xc2\xc2\x9b\x9b"
+                         "201~",
+                         true),
+            "\x1b[200~\xc2"
+            "201~\x1b[201~");
 }
 
 TEST(Paste, CharactersThatEndInTheByteOfCsiStayWhole) {
-  EXPECT_EQ(PastePayload("\xec\x9b\x9b" "201~~x", true), "\x1b[200~\xec\x9b\x9b" "201x\x1b[201~");
-  EXPECT_EQ(PastePayload("\xec\x9b\x9b" "x", true), "\x1b[200~\xec\x9b\x9b" "x\x1b[201~");
+  EXPECT_EQ(PastePayload("\xec\x9b\x9b"
+                         "201~~x",
+                         true),
+            "\x1b[200~\xec\x9b\x9b"
+            "201x\x1b[201~");
+  EXPECT_EQ(PastePayload("\xec\x9b\x9b"
+                         "x",
+                         true),
+            "\x1b[200~\xec\x9b\x9b"
+            "x\x1b[201~");
 }
 
 TEST(Paste, NoMixtureOfFragmentsBreaksOut) {
-  const std::string kParts[] = {"\x1b", "[", "201~", "20", "1~", "~", "\x9b", "\xc2", "\xc2\x9b", "\x1b[201~", "x", "\xec\x9b"};
+  const std::string kParts[] = {"\x1b", "[",    "201~",     "20",        "1~", "~",
+                                "\x9b", "\xc2", "\xc2\x9b", "\x1b[201~", "x",  "\xec\x9b"};
   std::mt19937 random(1);
   for (int round = 0; round < 20000; ++round) {
     std::string text;
@@ -119,7 +145,10 @@ TEST(Paste, NoMixtureOfFragmentsBreaksOut) {
     ASSERT_TRUE(payload.starts_with("\x1b[200~") && payload.ends_with("\x1b[201~"));
     payload = payload.substr(6, payload.size() - 12);
     ASSERT_EQ(payload.find("\x1b[201~"), payload.npos) << text;
-    ASSERT_EQ(payload.find("\x9b" "201~"), payload.npos) << text;
+    ASSERT_EQ(payload.find("\x9b"
+                           "201~"),
+              payload.npos)
+        << text;
   }
 }
 

@@ -5,8 +5,8 @@
 namespace berth::launcher {
 namespace {
 
-constexpr uint32_t kGap = UINT32_MAX;        // libvterm's mark for the right half of a wide character
-constexpr uint32_t kFirstWide = 0x1100;      // no character below is wide
+constexpr uint32_t kGap = UINT32_MAX;    // libvterm's mark for the right half of a wide character
+constexpr uint32_t kFirstWide = 0x1100;  // no character below is wide
 constexpr uint32_t kIndexed = 1, kRgb = 2;
 
 uint32_t Colour(const VTermColor& colour) {
@@ -34,16 +34,19 @@ void AppendColour(uint32_t colour, bool background, std::string* out) {
 
 }  // namespace
 
-Look LookOf(const VTermScreenCellAttrs& a, const VTermColor& foreground, const VTermColor& background) {
+Look LookOf(const VTermScreenCellAttrs& a, const VTermColor& foreground,
+            const VTermColor& background) {
   Look look;
   look.foreground = Colour(foreground);
   look.background = Colour(background);
-  look.attributes = static_cast<uint16_t>(
-      (a.bold ? Look::kBold : 0) | (a.font == kDimFont ? Look::kDim : 0) | (a.italic ? Look::kItalic : 0) |
-      (a.underline == VTERM_UNDERLINE_SINGLE ? Look::kUnderline : 0) |
-      (a.underline == VTERM_UNDERLINE_DOUBLE ? Look::kDoubleUnderline : 0) |
-      (a.underline == VTERM_UNDERLINE_CURLY ? Look::kCurlyUnderline : 0) | (a.blink ? Look::kBlink : 0) |
-      (a.reverse ? Look::kReverse : 0) | (a.conceal ? Look::kConceal : 0) | (a.strike ? Look::kStrike : 0));
+  look.attributes =
+      static_cast<uint16_t>((a.bold ? Look::kBold : 0) | (a.font == kDimFont ? Look::kDim : 0) |
+                            (a.italic ? Look::kItalic : 0) |
+                            (a.underline == VTERM_UNDERLINE_SINGLE ? Look::kUnderline : 0) |
+                            (a.underline == VTERM_UNDERLINE_DOUBLE ? Look::kDoubleUnderline : 0) |
+                            (a.underline == VTERM_UNDERLINE_CURLY ? Look::kCurlyUnderline : 0) |
+                            (a.blink ? Look::kBlink : 0) | (a.reverse ? Look::kReverse : 0) |
+                            (a.conceal ? Look::kConceal : 0) | (a.strike ? Look::kStrike : 0));
   return look;
 }
 
@@ -58,9 +61,16 @@ void AppendSgr(const Look& look, std::string* out) {
     uint16_t attribute;
     const char* code;
   } kCodes[] = {
-      {Look::kBold, ";1"}, {Look::kDim, ";2"}, {Look::kItalic, ";3"}, {Look::kUnderline, ";4"},
-      {Look::kDoubleUnderline, ";21"}, {Look::kCurlyUnderline, ";4:3"}, {Look::kBlink, ";5"},
-      {Look::kReverse, ";7"}, {Look::kConceal, ";8"}, {Look::kStrike, ";9"},
+      {Look::kBold, ";1"},
+      {Look::kDim, ";2"},
+      {Look::kItalic, ";3"},
+      {Look::kUnderline, ";4"},
+      {Look::kDoubleUnderline, ";21"},
+      {Look::kCurlyUnderline, ";4:3"},
+      {Look::kBlink, ";5"},
+      {Look::kReverse, ";7"},
+      {Look::kConceal, ";8"},
+      {Look::kStrike, ";9"},
   };
   *out += "\x1b[0";
   for (const auto& code : kCodes) {
@@ -74,15 +84,18 @@ void AppendSgr(const Look& look, std::string* out) {
 void AppendRow(const VTermScreenCell* cells, int count, bool keep_spaces, std::string* out) {
   const auto blank = [&](int i) {
     const uint32_t c = cells[i].chars[0];
-    return (c == 0 || (c == ' ' && !keep_spaces && cells[i].chars[1] == 0)) && !LookOf(cells[i]).shows_on_blank();
+    return (c == 0 || (c == ' ' && !keep_spaces && cells[i].chars[1] == 0)) &&
+           !LookOf(cells[i]).shows_on_blank();
   };
   while (count > 0 && blank(count - 1)) --count;
   Look look;
   for (int i = 0; i < count; ++i) {
     const VTermScreenCell& cell = cells[i];
-    // A narrow character written over the left half of a wide one leaves the mark of the right half behind.
+    // A narrow character written over the left half of a wide one leaves the mark of the right half
+    // behind.
     const bool right_half = cell.chars[0] == kGap;
-    if (right_half && i > 0 && cells[i - 1].chars[0] >= kFirstWide && cells[i - 1].chars[0] != kGap) continue;
+    if (right_half && i > 0 && cells[i - 1].chars[0] >= kFirstWide && cells[i - 1].chars[0] != kGap)
+      continue;
     const bool empty = right_half || cell.chars[0] == 0;
     Look next = LookOf(cell);
     if (empty && !next.shows_on_blank()) next = Look();
@@ -91,7 +104,8 @@ void AppendRow(const VTermScreenCell* cells, int count, bool keep_spaces, std::s
       *out += ' ';
       continue;
     }
-    for (int k = 0; k < VTERM_MAX_CHARS_PER_CELL && cell.chars[k] != 0; ++k) AppendUtf8(cell.chars[k], out);
+    for (int k = 0; k < VTERM_MAX_CHARS_PER_CELL && cell.chars[k] != 0; ++k)
+      AppendUtf8(cell.chars[k], out);
   }
   if (!look.plain()) AppendSgr(Look(), out);
 }

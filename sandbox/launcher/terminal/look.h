@@ -11,7 +11,8 @@
 
 namespace berth::launcher {
 
-// The font of libvterm that stands for dim, an attribute it lacks. Screen turns SGR 2 into SGR 11 and drops real fonts.
+// The font of libvterm that stands for dim, an attribute it lacks. Screen turns SGR 2 into SGR 11
+// and drops real fonts.
 inline constexpr int kDimFont = 1;
 
 struct Look {
@@ -20,8 +21,16 @@ struct Look {
   uint16_t attributes = 0;  // kBold and so on
 
   enum : uint16_t {
-    kBold = 1, kDim = 2, kItalic = 4, kUnderline = 8, kDoubleUnderline = 16, kCurlyUnderline = 32, kBlink = 64,
-    kReverse = 128, kConceal = 256, kStrike = 512,
+    kBold = 1,
+    kDim = 2,
+    kItalic = 4,
+    kUnderline = 8,
+    kDoubleUnderline = 16,
+    kCurlyUnderline = 32,
+    kBlink = 64,
+    kReverse = 128,
+    kConceal = 256,
+    kStrike = 512,
   };
 
   bool operator==(const Look&) const = default;
@@ -33,14 +42,15 @@ struct Look {
 };
 
 Look LookOf(const VTermScreenCell& cell);
-Look LookOf(const VTermScreenCellAttrs& attributes, const VTermColor& foreground, const VTermColor& background);
+Look LookOf(const VTermScreenCellAttrs& attributes, const VTermColor& foreground,
+            const VTermColor& background);
 
 // "\x1b[0;1;31m", or "\x1b[m" for a plain look: complete, whatever was before.
 void AppendSgr(const Look& look, std::string* out);
 
-// Appends `count` cells as text with SGR sequences, without the trailing blanks that are not seen. The look is plain
-// again at the end. `keep_spaces`: trailing spaces that were written, not only erased cells, are kept: in a row that was
-// wrapped they are part of the text.
+// Appends `count` cells as text with SGR sequences, without the trailing blanks that are not seen.
+// The look is plain again at the end. `keep_spaces`: trailing spaces that were written, not only
+// erased cells, are kept: in a row that was wrapped they are part of the text.
 void AppendRow(const VTermScreenCell* cells, int count, bool keep_spaces, std::string* out);
 
 // Appends a row made by AppendRow, without its SGR sequences.

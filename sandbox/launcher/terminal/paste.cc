@@ -6,7 +6,9 @@ namespace berth::launcher {
 namespace {
 
 constexpr std::string_view kBegin = "\x1b[200~", kEnd = "\x1b[201~";
-constexpr std::string_view kByteEnd = "\x9b" "201~";
+constexpr std::string_view kByteEnd =
+    "\x9b"
+    "201~";
 
 // Takes one marker that `out` ends with apart. False if it ends with none.
 bool BreakMarker(std::string* out) {
@@ -38,8 +40,9 @@ std::string PastePayload(std::string_view text, bool bracketed) {
   out.reserve(kBegin.size() + text.size() + kEnd.size());
   for (const char c : text) {
     out.push_back(c);
-    // What stands before is free of markers, so that one can only end here. What is left of it ("[201~" or "201~") may
-    // belong to another introducer before it (ESC ESC[201~, say): hence the loop.
+    // What stands before is free of markers, so that one can only end here. What is left of it
+    // ("[201~" or "201~") may belong to another introducer before it (ESC ESC[201~, say): hence the
+    // loop.
     while (out.back() == '~' && BreakMarker(&out)) {
     }
   }

@@ -10,8 +10,8 @@ namespace {
 
 // Room for one line of code points, or one answer. libvterm's default is two buffers of 4 KiB.
 constexpr size_t kScratch = 2048;
-// So much text without a printable ASCII character and without moving the cursor is only combining characters. libvterm
-// would keep them all, and search through them for each more.
+// So much text without a printable ASCII character and without moving the cursor is only combining
+// characters. libvterm would keep them all, and search through them for each more.
 constexpr size_t kMaxCombining = 16 << 10;
 
 int Clamp(int value, int low, int high) { return std::min(std::max(value, low), high); }
@@ -50,8 +50,15 @@ struct ScreenCallbacks {
   }
 
   static constexpr VTermScreenCallbacks kAll = {
-      .damage = nullptr, .moverect = nullptr, .movecursor = nullptr, .settermprop = SetProperty, .bell = nullptr,
-      .resize = nullptr, .sb_pushline = PushLine, .sb_popline = nullptr, .sb_clear = ClearScrollback,
+      .damage = nullptr,
+      .moverect = nullptr,
+      .movecursor = nullptr,
+      .settermprop = SetProperty,
+      .bell = nullptr,
+      .resize = nullptr,
+      .sb_pushline = PushLine,
+      .sb_popline = nullptr,
+      .sb_clear = ClearScrollback,
   };
 };
 
@@ -83,18 +90,22 @@ void Screen::set_reply(Reply reply, void* context) {
 
 void Screen::Feed(const char* bytes, size_t size) { gate_.Feed(bytes, size); }
 
-void Screen::Write(std::string_view bytes) const { vterm_input_write(vterm_, bytes.data(), bytes.size()); }
+void Screen::Write(std::string_view bytes) const {
+  vterm_input_write(vterm_, bytes.data(), bytes.size());
+}
 
 void Screen::Resize(int rows, int cols) {
   rows = Clamp(rows, kMinRows, kMaxRows);
   cols = Clamp(cols, kMinCols, kMaxCols);
   if (rows == rows_ && cols == cols_) return;
-  // libvterm cuts only the lower end of the scroll region, and then scrolls a region of negative height.
+  // libvterm cuts only the lower end of the scroll region, and then scrolls a region of negative
+  // height.
   int top, bottom;
   if (ScrollRegion(&top, &bottom)) {
     const VTermPos cursor = Cursor();
     char restore[48];
-    const int size = snprintf(restore, sizeof(restore), "\x1b[r\x1b[%d;%dH", cursor.row + 1, cursor.col + 1);
+    const int size =
+        snprintf(restore, sizeof(restore), "\x1b[r\x1b[%d;%dH", cursor.row + 1, cursor.col + 1);
     Write({restore, static_cast<size_t>(size)});
   }
   pushed_by_resize_ = 0;
@@ -115,12 +126,14 @@ void Screen::PushLine(int cols, const VTermScreenCell* cells) {
   if (pushed_by_resize_ >= 0) {
     const int row = pushed_by_resize_++;
     if (alternate_) {  // libvterm hands over the rows of the wrong screen here
-      if (static_cast<size_t>(row) < hidden_rows_.size()) scrollback_.Append(hidden_rows_[static_cast<size_t>(row)], false);
+      if (static_cast<size_t>(row) < hidden_rows_.size())
+        scrollback_.Append(hidden_rows_[static_cast<size_t>(row)], false);
       return;
     }
     wrapped = vterm_state_get_lineinfo(state_, row + 1)->continuation;
   } else {
-    // The marks of the rows have been scrolled already: the first one is of the row that follows this line.
+    // The marks of the rows have been scrolled already: the first one is of the row that follows
+    // this line.
     wrapped = vterm_state_get_lineinfo(state_, 0)->continuation;
   }
   AppendRow(cells, cols, wrapped, &line);
@@ -153,8 +166,9 @@ void Screen::OnText(const char* bytes, size_t size, bool printable_ascii) {
 }
 
 void Screen::OnEscape(std::string_view sequence) {
-  if (sequence[0] == '#' && sequence != "#8") return;  // lines of double width, where libvterm's bounds are wrong
-  if (sequence == " G") return;                        // answers with C1 bytes, which are not UTF-8
+  if (sequence[0] == '#' && sequence != "#8")
+    return;                      // lines of double width, where libvterm's bounds are wrong
+  if (sequence == " G") return;  // answers with C1 bytes, which are not UTF-8
   if (sequence == "c") {
     // libvterm's reset forgets that another screen and another mouse protocol are in use.
     if (alternate_) Write("\x1b[?1047l");
@@ -166,7 +180,8 @@ void Screen::OnEscape(std::string_view sequence) {
   char bytes[8] = {'\x1b'};
   std::copy(sequence.begin(), sequence.end(), bytes + 1);
   Write({bytes, sequence.size() + 1});
-  // A saved cursor can lie outside of a screen that has shrunk since. This one does nothing but bring it back.
+  // A saved cursor can lie outside of a screen that has shrunk since. This one does nothing but
+  // bring it back.
   if (sequence == "8") Write("\x1b[0n");
 }
 
@@ -174,7 +189,8 @@ void Screen::OnString(char kind, std::string_view body) {
   if (kind == 'P') {
     // DECRQSS: the only one that libvterm answers. It shifts the bytes as signed characters.
     const auto ascii = [](char c) { return c >= 0x20 && c < 0x7f; };
-    if (body.size() > 5 || !body.starts_with("$q") || !std::all_of(body.begin(), body.end(), ascii)) return;
+    if (body.size() > 5 || !body.starts_with("$q") || !std::all_of(body.begin(), body.end(), ascii))
+      return;
     Write("\x1bP");
     Write(body);
     Write("\x1b\\");
@@ -207,7 +223,8 @@ bool Screen::application_cursor() const {
 
 bool Screen::ScrollRegion(int* top, int* bottom) const {
   const std::string answer = Ask("\x1bP$qr\x1b\\");
-  return sscanf(answer.c_str(), "\x1bP1$r%d;%dr", top, bottom) == 2 && (*top != 1 || *bottom != rows_);
+  return sscanf(answer.c_str(), "\x1bP1$r%d;%dr", top, bottom) == 2 &&
+         (*top != 1 || *bottom != rows_);
 }
 
 }  // namespace berth::launcher

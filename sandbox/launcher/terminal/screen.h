@@ -1,15 +1,18 @@
-// Screen is a terminal without a display: it takes the output of a program and knows what a person would see. The keeper
-// of a session feeds it everything that comes from the PTY, so that a capture, a newly attached viewer and a program that
-// asks its terminal a question all have an answer when nobody is watching.
+// Screen is a terminal without a display: it takes the output of a program and knows what a person
+// would see. The keeper of a session feeds it everything that comes from the PTY, so that a
+// capture, a newly attached viewer and a program that asks its terminal a question all have an
+// answer when nobody is watching.
 //
-// libvterm does the emulation, behind a Gate that keeps from it what it cannot bear: the bytes come from programs that
-// may be hostile. An idle 80x24 screen costs about 80 KiB; the alternate screen 70 KiB more from its first use on.
+// libvterm does the emulation, behind a Gate that keeps from it what it cannot bear: the bytes come
+// from programs that may be hostile. An idle 80x24 screen costs about 80 KiB; the alternate screen
+// 70 KiB more from its first use on.
 //
 //   Screen screen(24, 80);
 //   screen.Feed("\x1b[31mred\x1b[m\r\n", 13);
 //   screen.Capture(10, false);  // "red\n"
 //
-// Owns its memory and nothing else. One thread. No call fails on any input; without memory the process ends.
+// Owns its memory and nothing else. One thread. No call fails on any input; without memory the
+// process ends.
 #ifndef BERTH_SANDBOX_LAUNCHER_TERMINAL_SCREEN_H_
 #define BERTH_SANDBOX_LAUNCHER_TERMINAL_SCREEN_H_
 
@@ -37,7 +40,8 @@ class Screen final : private Gate::Receiver {
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 
-  // Where answers to the program's queries (DSR, DA, DECRQM, ...) go; called from within Feed. None: they are dropped.
+  // Where answers to the program's queries (DSR, DA, DECRQM, ...) go; called from within Feed.
+  // None: they are dropped.
   using Reply = void (*)(void* context, const char* bytes, size_t size);
   void set_reply(Reply reply, void* context);
 
@@ -45,19 +49,21 @@ class Screen final : private Gate::Receiver {
   void Feed(const char* bytes, size_t size);
   void Feed(std::string_view bytes) { Feed(bytes.data(), bytes.size()); }
 
-  // Rows that no longer fit go to the scrollback. Lines are not wrapped anew. The scroll region becomes the whole screen,
-  // as in xterm.
+  // Rows that no longer fit go to the scrollback. Lines are not wrapped anew. The scroll region
+  // becomes the whole screen, as in xterm.
   void Resize(int rows, int cols);
 
-  // The last `lines` lines (all if <= 0) of the scrollback followed by the screen; of the alternate screen only, while it
-  // is shown. Each ends with '\n'. Blank lines at the end of the screen and spaces at the end of a line are left out.
-  // `colour`: with SGR sequences, each line complete in itself; blanks that are seen (a coloured background) stay then.
-  // `join_wrapped`: a line that was wrapped at the right margin is one line again.
+  // The last `lines` lines (all if <= 0) of the scrollback followed by the screen; of the alternate
+  // screen only, while it is shown. Each ends with '\n'. Blank lines at the end of the screen and
+  // spaces at the end of a line are left out. `colour`: with SGR sequences, each line complete in
+  // itself; blanks that are seen (a coloured background) stay then. `join_wrapped`: a line that was
+  // wrapped at the right margin is one line again.
   std::string Capture(int lines, bool colour, bool join_wrapped = false) const;
 
-  // What makes a terminal of the same size show this screen and be in the same state: both screens, cursor, colours,
-  // scroll region, modes (paste, mouse, cursor keys, keypad, ...), title. Scrollback is not part of it. It starts with a
-  // soft reset that leaves the scrollback of the viewer's terminal alone.
+  // What makes a terminal of the same size show this screen and be in the same state: both screens,
+  // cursor, colours, scroll region, modes (paste, mouse, cursor keys, keypad, ...), title.
+  // Scrollback is not part of it. It starts with a soft reset that leaves the scrollback of the
+  // viewer's terminal alone.
   std::string Repaint() const;
 
   int rows() const { return rows_; }

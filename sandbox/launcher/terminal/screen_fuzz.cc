@@ -1,4 +1,5 @@
-// Any bytes, in two pieces, with a resize between: no crash, no hang, a sane cursor. With --config=fuzz.
+// Any bytes, in two pieces, with a resize between: no crash, no hang, a sane cursor. With
+// --config=fuzz.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -16,8 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   screen.Feed(bytes + cut, size - cut);
   screen.Capture(0, true, true);
   screen.Feed(screen.Repaint());
-  const bool sane = screen.cursor_row() >= 0 && screen.cursor_row() < screen.rows() && screen.cursor_col() >= 0 &&
-                    screen.cursor_col() < screen.cols();
+  const bool sane = screen.cursor_row() >= 0 && screen.cursor_row() < screen.rows() &&
+                    screen.cursor_col() >= 0 && screen.cursor_col() < screen.cols();
   if (!sane) abort();
   return 0;
 }

@@ -46,10 +46,11 @@ TEST(Memory, AnIdleTerminalIsSmall) {
   const size_t idle = mallinfo2().uordblks - before;
   screen->Feed("\x1b[?1049h\x1b[?1049l");
   const size_t alternate = mallinfo2().uordblks - before;
-  for (int i = 0; i < 2000; ++i) screen->Feed("\x1b[32m2026-01-01\x1b[m a usual line of a log, not too short, not too long\r\n");
+  for (int i = 0; i < 2000; ++i)
+    screen->Feed("\x1b[32m2026-01-01\x1b[m a usual line of a log, not too short, not too long\r\n");
   const size_t full = mallinfo2().uordblks - before;
-  printf("heap: idle %zu, after an alternate screen %zu, with %zu lines of scrollback %zu bytes\n", idle, alternate,
-         screen->scrollback().lines(), full);
+  printf("heap: idle %zu, after an alternate screen %zu, with %zu lines of scrollback %zu bytes\n",
+         idle, alternate, screen->scrollback().lines(), full);
   EXPECT_LT(idle, 90u << 10);
   EXPECT_LT(full - alternate, 200u << 10);
 }
@@ -67,7 +68,8 @@ TEST(Memory, ScrollbackIsBoundedInBytes) {
   for (const size_t limit : {size_t{0}, size_t{3}, size_t{500}, size_t{64} << 10}) {
     Screen screen(24, 200, 1 << 20, limit);
     for (int i = 0; i < 3000; ++i) {
-      screen.Feed("\x1b[38;2;" + std::to_string(i % 256) + ";2;3m" + std::string(static_cast<size_t>(i) % 200, 'x') + "\x1b[m\r\n");
+      screen.Feed("\x1b[38;2;" + std::to_string(i % 256) + ";2;3m" +
+                  std::string(static_cast<size_t>(i) % 200, 'x') + "\x1b[m\r\n");
       ASSERT_LE(screen.scrollback().bytes(), limit);
     }
     EXPECT_EQ(screen.scrollback().lines() > 0, limit >= 500);
@@ -98,9 +100,13 @@ TEST(Hostile, RepeatOfNothingWideAndCombining) {
 
 TEST(Hostile, CursorSavedOutsideOfAShrunkScreen) {
   Screen screen(50, 100);
-  screen.Feed("\x1b[50;100H\x1b" "7");
+  screen.Feed(
+      "\x1b[50;100H\x1b"
+      "7");
   screen.Resize(2, 2);
-  screen.Feed("\x1b" "8wrap wrap wrap\r\n\x1bH\t");
+  screen.Feed(
+      "\x1b"
+      "8wrap wrap wrap\r\n\x1bH\t");
   ExpectSane(screen);
   screen.Feed("\x1b[u\x1b[?1048lx");
   ExpectSane(screen);
@@ -133,30 +139,106 @@ TEST(Hostile, StringsCutAtTheirEscape) {
 
 TEST(Hostile, ResetInTheAlternateScreen) {
   Screen screen(24, 80);
-  screen.Feed("shell\x1b[?1049hvim\x1b[?1006h\x1b[?2004h\x1b" "cfresh");
+  screen.Feed(
+      "shell\x1b[?1049hvim\x1b[?1006h\x1b[?2004h\x1b"
+      "cfresh");
   EXPECT_FALSE(screen.alternate());
   EXPECT_FALSE(screen.bracketed_paste());
   EXPECT_EQ(screen.Capture(0, false), "fresh\n");
 }
 
-// Random mixtures of what programs send, fed in random pieces, with resizes: the state stays sane, and a terminal that
-// gets Repaint() repaints the same.
+// Random mixtures of what programs send, fed in random pieces, with resizes: the state stays sane,
+// and a terminal that gets Repaint() repaints the same.
 TEST(Random, MixturesOfSequencesKeepTheStateSane) {
   const std::string kParts[] = {
-      "text ", "\r\n", "\n", "\r", "\t", "\b", "\x1b[", "\x1b]2;", "\x07", "\x1b\\", "\x1bP$q", "m", "H", "J", "K", "r", ";", "?", "h",
-      "l", "1049", "1;31", "\x1b[?1049h", "\x1b[?1049l", "\x1b[2J", "\x1b[5;10r", "\x1b[r", "\x1bM", "\x1b" "7", "\x1b" "8", "\x1b[L",
-      "\x1b[M", "\x1b[3@", "\x1b[3P", "\x1b[4h", "\x1b[4l", "\x1b[?6h", "\x1b[?6l", "\x1b[?7l", "\x1b[?7h", "\x1b[99b", "\x1b[S",
-      "\x1b[T", "\x1b[!p", "\x1b" "c", "\x1bH", "\x1b[3g", "\x1b[Z", "\x1b[I", "\xe6\xbc\xa2", "\xf0\x9f\x98\x80", "\xcc\x81", "\xc2\x9b", "\xff",
-      "\x1b(0", "\x1b(B", "\x0e", "\x0f", "\x1bN", "\x1b[38;2;1;2", "\x1b[?5h", "\x1b[?5l", "\x1b#8", "\x1b#6", "\x1b['}", "\x1b['~", "\x1b[1\"q",
-      "\x1b[?J", "\x1b[99;99H", "\x1b[99X", "\x1b[?69h", "\x1b[5;9s", std::string("\0", 1), "\x18", "0123456789012345678901234567890",
+      "text ",
+      "\r\n",
+      "\n",
+      "\r",
+      "\t",
+      "\b",
+      "\x1b[",
+      "\x1b]2;",
+      "\x07",
+      "\x1b\\",
+      "\x1bP$q",
+      "m",
+      "H",
+      "J",
+      "K",
+      "r",
+      ";",
+      "?",
+      "h",
+      "l",
+      "1049",
+      "1;31",
+      "\x1b[?1049h",
+      "\x1b[?1049l",
+      "\x1b[2J",
+      "\x1b[5;10r",
+      "\x1b[r",
+      "\x1bM",
+      "\x1b"
+      "7",
+      "\x1b"
+      "8",
+      "\x1b[L",
+      "\x1b[M",
+      "\x1b[3@",
+      "\x1b[3P",
+      "\x1b[4h",
+      "\x1b[4l",
+      "\x1b[?6h",
+      "\x1b[?6l",
+      "\x1b[?7l",
+      "\x1b[?7h",
+      "\x1b[99b",
+      "\x1b[S",
+      "\x1b[T",
+      "\x1b[!p",
+      "\x1b"
+      "c",
+      "\x1bH",
+      "\x1b[3g",
+      "\x1b[Z",
+      "\x1b[I",
+      "\xe6\xbc\xa2",
+      "\xf0\x9f\x98\x80",
+      "\xcc\x81",
+      "\xc2\x9b",
+      "\xff",
+      "\x1b(0",
+      "\x1b(B",
+      "\x0e",
+      "\x0f",
+      "\x1bN",
+      "\x1b[38;2;1;2",
+      "\x1b[?5h",
+      "\x1b[?5l",
+      "\x1b#8",
+      "\x1b#6",
+      "\x1b['}",
+      "\x1b['~",
+      "\x1b[1\"q",
+      "\x1b[?J",
+      "\x1b[99;99H",
+      "\x1b[99X",
+      "\x1b[?69h",
+      "\x1b[5;9s",
+      std::string("\0", 1),
+      "\x18",
+      "0123456789012345678901234567890",
   };
   std::mt19937 random(20260101);
   for (int round = 0; round < 1500; ++round) {
-    Screen screen(static_cast<int>(random() % 30), static_cast<int>(random() % 50), random() % 50, random() % 5000);
+    Screen screen(static_cast<int>(random() % 30), static_cast<int>(random() % 50), random() % 50,
+                  random() % 5000);
     for (unsigned n = random() % 150; n > 0; --n) {
       std::string piece = kParts[random() % std::size(kParts)];
       if (random() % 8 == 0) piece = static_cast<char>(random());
-      if (random() % 60 == 0) screen.Resize(static_cast<int>(random() % 30), static_cast<int>(random() % 50));
+      if (random() % 60 == 0)
+        screen.Resize(static_cast<int>(random() % 30), static_cast<int>(random() % 50));
       const size_t cut = random() % (piece.size() + 1);
       screen.Feed(piece.substr(0, cut));
       screen.Feed(piece.substr(cut));
@@ -178,7 +260,8 @@ TEST(Random, BytesInAnyPiecesGiveTheSameScreen) {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
     std::string bytes;
-    for (int i = 0; i < 2000; ++i) bytes += static_cast<char>(random() % 4 ? 0x1b + random() % 100 : random());
+    for (int i = 0; i < 2000; ++i)
+      bytes += static_cast<char>(random() % 4 ? 0x1b + random() % 100 : random());
     Screen whole(24, 80), pieces(24, 80);
     whole.Feed(bytes);
     for (size_t at = 0; at < bytes.size();) {
@@ -192,7 +275,9 @@ TEST(Random, BytesInAnyPiecesGiveTheSameScreen) {
 }
 
 TEST(Speed, TenMegabytesOfColouredLines) {
-  const std::string block = Times(1000, "\x1b[32m+\x1b[m a line of a diff \x1b[1mwith\x1b[m some colour in it, sixty columns\r\n");
+  const std::string block = Times(
+      1000,
+      "\x1b[32m+\x1b[m a line of a diff \x1b[1mwith\x1b[m some colour in it, sixty columns\r\n");
   Screen screen(24, 80);
   const auto start = Clock::now();
   size_t fed = 0;

@@ -23,7 +23,9 @@ std::string Coloured(std::string_view bytes) {
 std::string Answers(std::string_view bytes) {
   std::string answers;
   Screen screen(24, 80);
-  screen.set_reply([](void* out, const char* b, size_t n) { static_cast<std::string*>(out)->append(b, n); }, &answers);
+  screen.set_reply(
+      [](void* out, const char* b, size_t n) { static_cast<std::string*>(out)->append(b, n); },
+      &answers);
   screen.Feed(bytes);
   return answers;
 }
@@ -31,7 +33,8 @@ std::string Answers(std::string_view bytes) {
 // A second terminal that gets Repaint() is in the same state.
 void ExpectSameAfterRepaint(const Screen& screen) {
   Screen viewer(screen.rows(), screen.cols());
-  viewer.Feed("\x1b[?1049h\x1b[?2004h\x1b[5;6r\x1b[31mold\x1b]2;old\x07");  // what was there before does not matter
+  viewer.Feed("\x1b[?1049h\x1b[?2004h\x1b[5;6r\x1b[31mold\x1b]2;old\x07");  // what was there before
+                                                                            // does not matter
   viewer.Feed(screen.Repaint());
   Screen without_history(screen.rows(), screen.cols(), 0);
   without_history.Feed(screen.Repaint());
@@ -52,7 +55,8 @@ TEST(Capture, IsWhatAPersonSees) {
   EXPECT_EQ(Shown("one  \r\n\r\n  two\r\n\r\n"), "one\n\n  two\n");
   EXPECT_EQ(Shown("10%\r20%\r100%\r\n"), "100%\n");
   EXPECT_EQ(Shown("a\tb"), "a       b\n");
-  EXPECT_EQ(Shown("line one\nline two"), "line one\n        line two\n");  // LF alone goes straight down
+  EXPECT_EQ(Shown("line one\nline two"),
+            "line one\n        line two\n");  // LF alone goes straight down
   EXPECT_EQ(Shown("abc\b\bX"), "aXc\n");
 }
 
@@ -79,9 +83,10 @@ TEST(Capture, WrappedLinesAreRowsOrOneLineAgain) {
 }
 
 TEST(Capture, WideEmojiAndCombiningCharacters) {
-  EXPECT_EQ(Shown("\xe6\xbc\xa2\xe5\xad\x97|\r\n\xf0\x9f\x98\x80!\r\ne\xcc\x81\xcc\xa7."), "漢字|\n😀!\ne\xcc\x81\xcc\xa7.\n");
-  EXPECT_EQ(Shown("abc漢", 4, 4), "abc\n漢\n");   // does not fit at the margin
-  EXPECT_EQ(Shown("漢字\rx", 4, 10), "x 字\n");   // a narrow one over the left half
+  EXPECT_EQ(Shown("\xe6\xbc\xa2\xe5\xad\x97|\r\n\xf0\x9f\x98\x80!\r\ne\xcc\x81\xcc\xa7."),
+            "漢字|\n😀!\ne\xcc\x81\xcc\xa7.\n");
+  EXPECT_EQ(Shown("abc漢", 4, 4), "abc\n漢\n");  // does not fit at the margin
+  EXPECT_EQ(Shown("漢字\rx", 4, 10), "x 字\n");  // a narrow one over the left half
   Screen screen(2, 80);
   screen.Feed("\xe6\xbc\xa2");
   EXPECT_EQ(screen.cursor_col(), 2);
@@ -89,22 +94,27 @@ TEST(Capture, WideEmojiAndCombiningCharacters) {
 
 TEST(Capture, SplitInvalidAndNulBytes) {
   Screen screen(24, 80);
-  for (const char c : std::string_view("ascii \xe6\xbc\xa2 \xff\xfe z\0\0!", 18)) screen.Feed(&c, 1);
+  for (const char c : std::string_view("ascii \xe6\xbc\xa2 \xff\xfe z\0\0!", 18))
+    screen.Feed(&c, 1);
   EXPECT_EQ(screen.Capture(0, false), "ascii 漢 \xef\xbf\xbd\xef\xbf\xbd z!\n");
 }
 
 TEST(Capture, ColoursAndAttributes) {
   EXPECT_EQ(Coloured("\x1b[1;31mred\x1b[m plain"), "\x1b[0;1;31mred\x1b[m plain\n");
   EXPECT_EQ(Coloured("\x1b[94;103mx"), "\x1b[0;94;103mx\x1b[m\n");
-  EXPECT_EQ(Coloured("\x1b[38;5;208mx\x1b[48:5:17my"), "\x1b[0;38;5;208mx\x1b[0;38;5;208;48;5;17my\x1b[m\n");
+  EXPECT_EQ(Coloured("\x1b[38;5;208mx\x1b[48:5:17my"),
+            "\x1b[0;38;5;208mx\x1b[0;38;5;208;48;5;17my\x1b[m\n");
   EXPECT_EQ(Coloured("\x1b[38;2;1;2;3mx"), "\x1b[0;38;2;1;2;3mx\x1b[m\n");
-  EXPECT_EQ(Coloured("\x1b[38:2::1:2:3mx\x1b[0;38:2:4:5:6my"), "\x1b[0;38;2;1;2;3mx\x1b[0;38;2;4;5;6my\x1b[m\n");
+  EXPECT_EQ(Coloured("\x1b[38:2::1:2:3mx\x1b[0;38:2:4:5:6my"),
+            "\x1b[0;38;2;1;2;3mx\x1b[0;38;2;4;5;6my\x1b[m\n");
   EXPECT_EQ(Coloured("\x1b[2;3;4;7;9mx"), "\x1b[0;2;3;4;7;9mx\x1b[m\n");
   EXPECT_EQ(Coloured("\x1b[1;2mx\x1b[22my"), "\x1b[0;1;2mx\x1b[my\n");
   EXPECT_EQ(Coloured("\x1b[4:3mx\x1b[21my\x1b[24mz"), "\x1b[0;4:3mx\x1b[0;21my\x1b[mz\n");
-  EXPECT_EQ(Coloured("\x1b[58;2;1;4;7mx\x1b[58:5:9my"), "xy\n");  // the colour of underlines, not four codes
+  EXPECT_EQ(Coloured("\x1b[58;2;1;4;7mx\x1b[58:5:9my"),
+            "xy\n");  // the colour of underlines, not four codes
   EXPECT_EQ(Coloured("\x1b[44m  \x1b[m  \r\n"), "\x1b[0;44m  \x1b[m\n");
-  EXPECT_EQ(Coloured("\x1b[0;1;3;4;38;2;1;2;3;48;2;4;5;6;9mx"), "\x1b[0;1;3;4;9;38;2;1;2;3;48;2;4;5;6mx\x1b[m\n");
+  EXPECT_EQ(Coloured("\x1b[0;1;3;4;38;2;1;2;3;48;2;4;5;6;9mx"),
+            "\x1b[0;1;3;4;9;38;2;1;2;3;48;2;4;5;6mx\x1b[m\n");
 }
 
 TEST(Capture, EachColouredLineIsCompleteInItself) {
@@ -128,8 +138,12 @@ TEST(Capture, AlternateScreenOnlyWhileItIsShown) {
 TEST(Screen, AFullScreenEditor) {
   Screen screen(6, 20);
   screen.Feed("$ vim x\r\n");
-  screen.Feed("\x1b[?1049h\x1b[22;0;0t\x1b[>4;2m\x1b[?1h\x1b=\x1b[?2004h\x1b[?1004h\x1b[1;6r\x1b[?12h\x1b[?12l\x1b[27m\x1b[H\x1b[2J");
-  screen.Feed("\x1b[?25l\x1b[6;1H\"x\" 3L\x1b[1;1Hone\r\ntwo\r\nthree\r\n\x1b[94m~\x1b[5;1H~\x1b[m\x1b[1;1H\x1b[34h\x1b[?25h");
+  screen.Feed(
+      "\x1b[?1049h\x1b[22;0;0t\x1b[>4;2m\x1b[?1h\x1b=\x1b[?2004h\x1b[?1004h\x1b[1;6r\x1b[?12h\x1b[?"
+      "12l\x1b[27m\x1b[H\x1b[2J");
+  screen.Feed(
+      "\x1b[?25l\x1b[6;1H\"x\" "
+      "3L\x1b[1;1Hone\r\ntwo\r\nthree\r\n\x1b[94m~\x1b[5;1H~\x1b[m\x1b[1;1H\x1b[34h\x1b[?25h");
   EXPECT_EQ(screen.Capture(0, false), "one\ntwo\nthree\n~\n~\n\"x\" 3L\n");
   EXPECT_TRUE(screen.application_cursor());
   EXPECT_TRUE(screen.bracketed_paste());
@@ -143,14 +157,17 @@ TEST(Screen, AFullScreenEditor) {
 }
 
 TEST(Screen, ACursesDialogWithLineDrawingAndRepeats) {
-  EXPECT_EQ(Shown("\x1b(0lq\x1b[5bk\x1b(B\r\n\x1b(0x\x1b(B\x1b[6Cz\r\n\x1b[3;1H=\x1b[4b"), "┌──────┐\n│      z\n=====\n");
+  EXPECT_EQ(Shown("\x1b(0lq\x1b[5bk\x1b(B\r\n\x1b(0x\x1b(B\x1b[6Cz\r\n\x1b[3;1H=\x1b[4b"),
+            "┌──────┐\n│      z\n=====\n");
 }
 
 TEST(Screen, AnAgentThatRedrawsItsPromptInPlace) {
   Screen screen(10, 40);
   for (int i = 0; i < 5; ++i) {
-    screen.Feed("\x1b[?2026h\x1b[2K\x1b[1A\x1b[2K\x1b[1A\x1b[2K\x1b[G\x1b[2m\xe2\x95\xad\xe2\x94\x80\x1b[22m\r\n> " + std::to_string(i) +
-                "\r\n\x1b[2m\xe2\x95\xb0\xe2\x94\x80\x1b[22m\x1b[?2026l");
+    screen.Feed(
+        "\x1b[?2026h\x1b[2K\x1b[1A\x1b[2K\x1b[1A\x1b[2K\x1b[G\x1b[2m\xe2\x95\xad\xe2\x94\x80\x1b["
+        "22m\r\n> " +
+        std::to_string(i) + "\r\n\x1b[2m\xe2\x95\xb0\xe2\x94\x80\x1b[22m\x1b[?2026l");
   }
   EXPECT_EQ(screen.Capture(0, false), "╭─\n> 4\n╰─\n");
   ExpectSameAfterRepaint(screen);
@@ -158,7 +175,10 @@ TEST(Screen, AnAgentThatRedrawsItsPromptInPlace) {
 
 TEST(Screen, SaveAndRestoreCursorAsAnsiPrograms) {
   EXPECT_EQ(Shown("abc\x1b[s\r\nxyz\x1b[u!"), "abc!\nxyz\n");
-  EXPECT_EQ(Shown("abc\x1b" "7\r\nxyz\x1b" "8!"), "abc!\nxyz\n");
+  EXPECT_EQ(Shown("abc\x1b"
+                  "7\r\nxyz\x1b"
+                  "8!"),
+            "abc!\nxyz\n");
 }
 
 TEST(Screen, AnswersQueries) {
@@ -174,7 +194,9 @@ TEST(Screen, AnswersQueries) {
 TEST(Screen, AsksItselfWithoutTheProgramHearingIt) {
   std::string answers;
   Screen screen(24, 80);
-  screen.set_reply([](void* out, const char* b, size_t n) { static_cast<std::string*>(out)->append(b, n); }, &answers);
+  screen.set_reply(
+      [](void* out, const char* b, size_t n) { static_cast<std::string*>(out)->append(b, n); },
+      &answers);
   screen.Feed("\x1b]2;half a ti");
   EXPECT_FALSE(screen.bracketed_paste());
   EXPECT_FALSE(screen.application_cursor());
@@ -193,8 +215,12 @@ TEST(Screen, AsksItselfWithoutTheProgramHearingIt) {
 
 TEST(Screen, TitleIsPrintable) {
   Screen screen(24, 80);
-  screen.Feed("\x1b]0;a\xff\xc2\x9b" "b\x1b\\");
-  EXPECT_EQ(screen.title(), "a\xef\xbf\xbd" "b");
+  screen.Feed(
+      "\x1b]0;a\xff\xc2\x9b"
+      "b\x1b\\");
+  EXPECT_EQ(screen.title(),
+            "a\xef\xbf\xbd"
+            "b");
   screen.Feed("\x1b]2;\x07");
   EXPECT_EQ(screen.title(), "");
 }
@@ -225,7 +251,9 @@ TEST(Repaint, ReproducesStateAndBothScreens) {
   Screen screen(8, 30);
   screen.Feed("\x1b]2;my title\x07shell\r\n\x1b[1;38;5;99mcoloured\x1b[m\r\n$ ");
   ExpectSameAfterRepaint(screen);
-  screen.Feed("\x1b[?1049h\x1b[?1002h\x1b[?1006h\x1b[?25l\x1b[2;7r\x1b[5 q\x1b=\x1b[4;5H\x1b[45mtext\x1b[7;3H");
+  screen.Feed(
+      "\x1b[?1049h\x1b[?1002h\x1b[?1006h\x1b[?25l\x1b[2;7r\x1b[5 "
+      "q\x1b=\x1b[4;5H\x1b[45mtext\x1b[7;3H");
   ExpectSameAfterRepaint(screen);
   EXPECT_NE(screen.Repaint().find("\x1b[?1002h\x1b[?1006h"), std::string::npos);
   Screen viewer(8, 30);

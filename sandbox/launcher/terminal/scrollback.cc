@@ -20,7 +20,8 @@ void Scrollback::Append(std::string_view line, bool wrapped) {
   if (chunks_ == nullptr) chunks_ = std::make_unique<std::deque<Chunk>>();
   while (lines_ >= max_lines_) DropOldest();
   if (chunks_->empty() || chunks_->back().capacity - chunks_->back().end < need) {
-    // The first chunk is small, for the many terminals that say little; none is larger than the limit.
+    // The first chunk is small, for the many terminals that say little; none is larger than the
+    // limit.
     const size_t usual = std::min(chunks_->empty() ? kChunk / 8 : kChunk, max_bytes_);
     const size_t capacity = std::max(usual, need);
     while (bytes_ + capacity > max_bytes_ && lines_ > 0) DropOldest();

@@ -1,9 +1,11 @@
-// Scrollback keeps the lines that left the top of a screen, the newest ones up to a number of lines and of bytes.
+// Scrollback keeps the lines that left the top of a screen, the newest ones up to a number of lines
+// and of bytes.
 //
-// A line is its text in UTF-8 with SGR sequences where the look changes: about as many bytes as the program wrote, and
-// ready to be printed. Lines lie one behind the other in chunks, with four bytes of length each, so that a line costs no
-// allocation and the oldest ones are let go chunk by chunk. Nothing is allocated before the first line.
-// One thread. Cannot fail; a line larger than the byte limit is not kept.
+// A line is its text in UTF-8 with SGR sequences where the look changes: about as many bytes as the
+// program wrote, and ready to be printed. Lines lie one behind the other in chunks, with four bytes
+// of length each, so that a line costs no allocation and the oldest ones are let go chunk by chunk.
+// Nothing is allocated before the first line. One thread. Cannot fail; a line larger than the byte
+// limit is not kept.
 #ifndef BERTH_SANDBOX_LAUNCHER_TERMINAL_SCROLLBACK_H_
 #define BERTH_SANDBOX_LAUNCHER_TERMINAL_SCROLLBACK_H_
 
@@ -28,7 +30,8 @@ class Scrollback {
   size_t lines() const { return lines_; }
   size_t bytes() const { return bytes_; }  // allocated for chunks; at most max_bytes
 
-  // Calls visit(std::string_view line, bool wrapped) for all lines but the oldest `skip`, oldest first.
+  // Calls visit(std::string_view line, bool wrapped) for all lines but the oldest `skip`, oldest
+  // first.
   template <typename Visit>
   void ForEach(size_t skip, Visit&& visit) const;
 

@@ -1,4 +1,5 @@
-// Control sequences on their way to libvterm: most as they are, some rewritten because libvterm misreads them.
+// Control sequences on their way to libvterm: most as they are, some rewritten because libvterm
+// misreads them.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -40,10 +41,12 @@ void Screen::OnControlSequence(const ControlSequence& s) {
   if (bare && s.final == 'm') return SetGraphics(s);
   // REP: libvterm loops for ever after a combining character and leaves the screen with a wide one.
   if (bare && s.final == 'b') return RepeatLast(std::max(1, s.Arg(0, 1)));
-  // To libvterm this is always DECSLRM (left and right margins, which are off here); programs mean save and restore.
+  // To libvterm this is always DECSLRM (left and right margins, which are off here); programs mean
+  // save and restore.
   if (bare && s.final == 's') return s.count == 0 ? Write("\x1b\x37") : void();
   if (bare && s.final == 'u') return s.count == 0 ? OnEscape("8") : void();
-  if (s.leader == '?' && s.intermediate == 0 && (s.final == 'h' || s.final == 'l')) return SetModes(s);
+  if (s.leader == '?' && s.intermediate == 0 && (s.final == 'h' || s.final == 'l'))
+    return SetModes(s);
   if (s.leader == '?' && s.intermediate == '$' && s.final == 'p' && s.Arg(0, 0) == 69) {
     if (reply_ != nullptr) reply_(reply_context_, "\x1b[?69;0$y", 9);
     return;
@@ -64,8 +67,8 @@ void Screen::PassOn(const ControlSequence& s) {
   Write(out);
 }
 
-// One code at a time: libvterm does not know the colour of underlines (58) and takes its arguments for codes of their
-// own, reads 38:2 without the colour space field, and has no dim.
+// One code at a time: libvterm does not know the colour of underlines (58) and takes its arguments
+// for codes of their own, reads 38:2 without the colour space field, and has no dim.
 void Screen::SetGraphics(const ControlSequence& s) {
   std::string out;
   GraphicsWriter codes(&out);
@@ -83,7 +86,8 @@ void Screen::SetGraphics(const ControlSequence& s) {
         codes.Add("%d;5;%d", code, value(i + 2), 0, 3);
       } else if (code != 58 && kind == 2 && end >= i + 5) {
         const int red = sub && end >= i + 6 ? i + 3 : i + 2;
-        codes.Add(code == 38 ? "38;2;%d;%d;%d" : "48;2;%d;%d;%d", value(red), value(red + 1), value(red + 2), 5);
+        codes.Add(code == 38 ? "38;2;%d;%d;%d" : "48;2;%d;%d;%d", value(red), value(red + 1),
+                  value(red + 2), 5);
       }
     } else if (code == 4 && sub) {
       const int kind = s.Arg(i + 1, 1);

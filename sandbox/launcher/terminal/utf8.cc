@@ -48,7 +48,8 @@ std::string PrintableUtf8(std::string_view text) {
     const Utf8Prefix prefix = ReadUtf8(text.data(), text.size());
     if (prefix.kind != Utf8Prefix::kWhole) {
       out += kReplacementCharacter;
-    } else if (prefix.code_point >= 0x20 && (prefix.code_point < 0x7f || prefix.code_point > 0x9f)) {
+    } else if (prefix.code_point >= 0x20 &&
+               (prefix.code_point < 0x7f || prefix.code_point > 0x9f)) {
       out += text.substr(0, prefix.size);
     }
     text.remove_prefix(prefix.size);

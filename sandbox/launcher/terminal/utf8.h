@@ -14,7 +14,8 @@ inline constexpr std::string_view kReplacementCharacter = "\xef\xbf\xbd";
 // What is at the beginning of non-empty bytes.
 struct Utf8Prefix {
   enum Kind { kWhole, kCutShort, kIllFormed } kind;
-  size_t size;          // bytes of it; of an ill-formed one, those that one U+FFFD stands for (Unicode 3.9, table 3-8)
+  size_t size;  // bytes of it; of an ill-formed one, those that one U+FFFD stands for (Unicode 3.9,
+                // table 3-8)
   uint32_t code_point;  // of a whole one
 };
 Utf8Prefix ReadUtf8(const char* bytes, size_t size);
