@@ -36,7 +36,12 @@ class Tree(unittest.TestCase):
                          ["x/BUILD.bazel: does not name b.cc"])
 
     def test_public_by_default(self):
-        self.assertIn("lacks package", self.problems({"x/BUILD.bazel": 'exports_files(["y"])\n'})[0])
+        self.assertIn("lacks default_visibility", self.problems({"x/BUILD.bazel": 'exports_files(["y"])\n'})[0])
+
+    def test_sources_listed_by_their_targets(self):
+        listed = GOOD + '[cc_test(name = name, srcs = [name + ".cc"]) for name in ["b_test"]]\n'
+        self.assertEqual(self.problems({"x/BUILD.bazel": listed, "x/a.cc": "", "x/b_test.cc": ""}), [])
+        self.assertIn("does not name", self.problems({"x/BUILD.bazel": listed, "x/a.cc": "", "x/c_test.cc": ""})[0])
 
     def test_unsorted_deps(self):
         deps = 'cc_test(\n    deps = [\n        "//b",\n        ":a",\n    ],\n)\n'
