@@ -1,0 +1,105 @@
+// The objects behind the handles.
+#ifndef BERTH_CAPI_OBJECTS_H_
+#define BERTH_CAPI_OBJECTS_H_
+
+#include <stdint.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/status_macros.h"
+#include "absl/status/statusor.h"
+#include "capi/berth.h"
+#include "capi/boundary.h"
+#include "capi/handles.h"
+#include "runtime/env.h"
+#include "runtime/process.h"
+#include "runtime/runtime.h"
+#include "runtime/session.h"
+#include "runtime/spec.h"
+#include "runtime/types.h"
+
+namespace berth::capi {
+
+struct StringsObject {
+  static constexpr Kind kKind = Kind::kStrings;
+  std::vector<std::string> texts;
+  absl::Status error;  // the first one of a setter, for the call that takes it; so below
+};
+
+struct EnvObject {
+  static constexpr Kind kKind = Kind::kEnv;
+  Env env;
+  absl::Status error;
+};
+
+struct SessionSpecObject {
+  static constexpr Kind kKind = Kind::kSessionSpec;
+  SessionSpec spec;
+  std::vector<std::string> args;
+  absl::Status error;
+};
+
+struct ProcessSpecObject {
+  static constexpr Kind kKind = Kind::kProcessSpec;
+  ProcessSpec spec;
+  std::vector<std::string> args;
+  absl::Status error;
+};
+
+struct RuntimeObject {
+  static constexpr Kind kKind = Kind::kRuntime;
+  std::unique_ptr<Runtime> runtime;
+};
+
+// The runtime comes first, so that it goes last: its sessions and processes must not outlive it.
+struct SessionObject {
+  static constexpr Kind kKind = Kind::kSession;
+  std::shared_ptr<RuntimeObject> runtime;
+  const void* runtime_handle;
+  std::unique_ptr<Session> session;
+};
+
+struct ProcessObject {
+  static constexpr Kind kKind = Kind::kProcess;
+  std::shared_ptr<RuntimeObject> runtime;
+  std::unique_ptr<Process> process;
+};
+
+// Makes a session or process and gives it a handle that goes with the runtime's. The handle is made
+// first, so that nothing can fail once something runs.
+using MakeSession = absl::FunctionRef<absl::StatusOr<std::unique_ptr<Session>>()>;
+using MakeProcess = absl::FunctionRef<absl::StatusOr<std::unique_ptr<Process>>()>;
+absl::Status PutSession(std::shared_ptr<RuntimeObject> runtime, const void* runtime_handle,
+                        berth_session** out, MakeSession make);
+absl::Status PutProcess(std::shared_ptr<RuntimeObject> runtime, const void* runtime_handle,
+                        berth_process** out, MakeProcess make);
+
+// A call on a session: `body` takes it and returns a Status.
+template <typename Body>
+int32_t OnSession(const berth_session* session, berth_error** error, Body&& body) {
+  return Guard(error, [&]() -> absl::Status {
+    ABSL_ASSIGN_OR_RETURN(const auto object, Get<SessionObject>(session, "session"));
+    return body(*object->session);
+  });
+}
+
+absl::Status PutStrings(std::vector<std::string> texts, berth_strings** out);
+absl::Status PutInfos(std::vector<SessionInfo> infos, berth_infos** out);
+
+// Null `out` is fine for these two.
+absl::Status PutExit(const absl::StatusOr<ExitStatus>& status, berth_exit* out);
+absl::Status PutStats(const absl::StatusOr<Stats>& stats, berth_stats* out);
+
+// The spec with its arguments, or the first error of its setters.
+absl::StatusOr<ProcessSpec> GetSpec(const berth_process_spec* spec);
+absl::StatusOr<SessionSpec> GetSpec(const berth_session_spec* spec);
+absl::StatusOr<std::vector<std::string>> GetStrings(const berth_strings* strings,
+                                                    const char* argument);
+
+}  // namespace berth::capi
+
+#endif  // BERTH_CAPI_OBJECTS_H_
