@@ -23,7 +23,7 @@ def tree_test(name, srcs, deps, **kwargs):
         cc_test(
             name = name + suffix,
             env = {"BERTH_TEST_USER": user},
-            tags = ["local"],
+            tags = ["no-sandbox"],
             deps = [
                 ":" + name + "_cases",
                 "//tests/support:world_main",
