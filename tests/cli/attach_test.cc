@@ -17,7 +17,8 @@ using ::testing::HasSubstr;
 
 using Attach = CliTest;
 
-constexpr absl::string_view kSizes = "trap 'stty size' WINCH; echo ready; while :; do read line && echo \"got $line\"; done";
+constexpr absl::string_view kSizes =
+    "trap 'stty size' WINCH; echo ready; while :; do read line && echo \"got $line\"; done";
 
 TEST_F(Attach, TwoPeopleSeeTheSameTypeResizeAndLeave) {
   ASSERT_EQ(Run({"start", "pair", "--shell", std::string(kSizes)}).code, 0);
@@ -74,7 +75,10 @@ TEST_F(Attach, TakesAnotherDetachKeyAlsoAsKittySendsIt) {
 }
 
 TEST_F(Attach, RestoresTheTerminalWhenItIsTerminated) {
-  ASSERT_EQ(Run({"start", "one", "--shell", "printf '\\033[?1049h\\033[?25l'; echo ready; sleep 1000"}).code, 0);
+  ASSERT_EQ(
+      Run({"start", "one", "--shell", "printf '\\033[?1049h\\033[?25l'; echo ready; sleep 1000"})
+          .code,
+      0);
   Berth berth = StartInTerminal({"attach", "one"});
   berth.Expect("ready");
   berth.Signal(SIGTERM);
@@ -98,7 +102,8 @@ TEST_F(Attach, NeedsATerminalOnBothSides) {
 }
 
 TEST_F(Attach, WorksOnARunThatHasAName) {
-  Berth run = StartInTerminal({"run", "--name", "shared", "--", "sh", "-c", "echo ready; read x; echo got $x"});
+  Berth run = StartInTerminal(
+      {"run", "--name", "shared", "--", "sh", "-c", "echo ready; read x; echo got $x"});
   run.Expect("ready");
   Berth other = StartInTerminal({"attach", "shared"});
   other.Expect("ready");

@@ -57,7 +57,8 @@ pid_t Spawn(const std::vector<std::string>& args, const std::vector<std::string>
   argv.push_back(nullptr);
   environment.push_back(nullptr);
   pid_t pid = -1;
-  const int error = posix_spawn(&pid, binary.c_str(), actions, attributes, argv.data(), environment.data());
+  const int error =
+      posix_spawn(&pid, binary.c_str(), actions, attributes, argv.data(), environment.data());
   EXPECT_EQ(error, 0) << binary << ": " << strerror(error);
   return pid;
 }
@@ -72,7 +73,8 @@ Berth::~Berth() {
 
 int Berth::Wait() {
   const UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-  const absl::Status ended = WaitFd(pidfd.get(), POLLIN, absl::Now() + kLimit, "wait for berth to end");
+  const absl::Status ended =
+      WaitFd(pidfd.get(), POLLIN, absl::Now() + kLimit, "wait for berth to end");
   EXPECT_TRUE(ended.ok()) << ended;
   if (!ended.ok()) return -1;
   int status = 0;
@@ -82,8 +84,14 @@ int Berth::Wait() {
 
 void Berth::Signal(int signal) { EXPECT_EQ(kill(pid, signal), 0) << strerror(errno); }
 
+void Berth::SignalAfter(absl::Duration time, int signal) {
+  const UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  if (!WaitFd(pidfd.get(), POLLIN, absl::Now() + time, "").ok()) Signal(signal);
+}
+
 void Berth::Type(absl::string_view keys) {
-  EXPECT_EQ(write(in.get(), keys.data(), keys.size()), static_cast<ssize_t>(keys.size())) << strerror(errno);
+  EXPECT_EQ(write(in.get(), keys.data(), keys.size()), static_cast<ssize_t>(keys.size()))
+      << strerror(errno);
 }
 
 void Berth::Resize(uint16_t rows, uint16_t cols) { SetSize(in.get(), rows, cols); }
@@ -125,7 +133,9 @@ void CliTest::SetUp() {
   signal(SIGPIPE, SIG_IGN);  // a berth that does not read its input is no reason to die
 }
 
-std::string CliTest::Quoted() const { return absl::StrCat("BERTH_STATE_DIR='", dir_, "' '", Binary(), "'"); }
+std::string CliTest::Quoted() const {
+  return absl::StrCat("BERTH_STATE_DIR='", dir_, "' '", Binary(), "'");
+}
 
 Berth CliTest::Start(const std::vector<std::string>& args) {
   auto [in_read, in_write] = Pipe();
@@ -152,10 +162,12 @@ Result CliTest::Run(const std::vector<std::string>& args, absl::string_view inpu
   if (input.empty()) berth.in.reset();
   const absl::Time deadline = absl::Now() + kLimit;
   while (berth.out.ok() || berth.err.ok()) {
-    pollfd fds[3] = {{berth.in.get(), POLLOUT, 0}, {berth.out.get(), POLLIN, 0}, {berth.err.get(), POLLIN, 0}};
+    pollfd fds[3] = {
+        {berth.in.get(), POLLOUT, 0}, {berth.out.get(), POLLIN, 0}, {berth.err.get(), POLLIN, 0}};
     const int left = static_cast<int>(absl::ToInt64Milliseconds(deadline - absl::Now()));
     if (poll(fds, 3, std::max(left, 0)) <= 0) {
-      ADD_FAILURE() << "berth did not end in time; it said '" << result.out << "' and '" << result.err << "'";
+      ADD_FAILURE() << "berth did not end in time; it said '" << result.out << "' and '"
+                    << result.err << "'";
       return result;
     }
     if (fds[0].revents != 0) {
@@ -163,7 +175,8 @@ Result CliTest::Run(const std::vector<std::string>& args, absl::string_view inpu
       if (n > 0) input.remove_prefix(static_cast<size_t>(n));
       if (input.empty() || (n < 0 && errno != EAGAIN)) berth.in.reset();
     }
-    const std::pair<UniqueFd*, std::string*> streams[] = {{&berth.out, &result.out}, {&berth.err, &result.err}};
+    const std::pair<UniqueFd*, std::string*> streams[] = {{&berth.out, &result.out},
+                                                          {&berth.err, &result.err}};
     for (int i = 0; i < 2; ++i) {
       if (fds[i + 1].revents == 0) continue;
       char buffer[65536];

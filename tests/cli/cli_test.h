@@ -1,5 +1,5 @@
-// CliTest: runs the `berth` binary as a person or a script does, in a state directory of its own, and fails if anything
-// is left of it at the end.
+// CliTest: runs the `berth` binary as a person or a script does, in a state directory of its own,
+// and fails if anything is left of it at the end.
 #ifndef BERTH_TESTS_CLI_CLI_TEST_H_
 #define BERTH_TESTS_CLI_CLI_TEST_H_
 
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "sandbox/base/unique_fd.h"
 #include "tests/support/runtime_test.h"
 
@@ -26,6 +27,8 @@ class Berth {
   // The exit code, as a shell would tell it; fails the test if it does not come in time.
   int Wait();
   void Signal(int signal);
+  // After some time, or not at all if it has ended before.
+  void SignalAfter(absl::Duration time, int signal);
   // The berth of a terminal: the person's side of it.
   void Type(absl::string_view keys);
   void Resize(uint16_t rows, uint16_t cols);
@@ -55,7 +58,8 @@ class CliTest : public RuntimeTest {
   // With three pipes.
   Berth Start(const std::vector<std::string>& args);
   // On a terminal of this size.
-  Berth StartInTerminal(const std::vector<std::string>& args, uint16_t rows = 24, uint16_t cols = 80);
+  Berth StartInTerminal(const std::vector<std::string>& args, uint16_t rows = 24,
+                        uint16_t cols = 80);
   // The command, for a shell: "BERTH_STATE_DIR=… …/berth".
   std::string Quoted() const;
 

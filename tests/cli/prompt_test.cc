@@ -34,7 +34,8 @@ TEST_F(Mistakes, InANameAreAnsweredWithTheOneThatWasMeant) {
   ASSERT_EQ(Run({"start", "backend", "--", "cat"}).code, 0);
   const Result result = Run({"wait", "bakcend"});
   EXPECT_EQ(result.code, 125);
-  EXPECT_EQ(result.err, "berth: wait: there is no session named 'bakcend'\n  did you mean 'backend'?\n");
+  EXPECT_EQ(result.err,
+            "berth: wait: there is no session named 'bakcend'\n  did you mean 'backend'?\n");
   EXPECT_THAT(Run({"wait", "other"}).err, HasSubstr("berth ls"));
 }
 
@@ -53,8 +54,9 @@ TEST_F(Mistakes, InTheStateDirectorySayWhatToDo) {
 }
 
 TEST_F(Help, HasExamplesForEveryCommand) {
-  for (const char* command : {"run", "start", "ls", "ps", "attach", "send", "keys", "capture", "logs", "exec", "wait",
-                              "kill", "rm", "stats", "rename", "ports free", "ports lease", "ports wait", "version"}) {
+  for (const char* command :
+       {"run", "start", "ls", "ps", "attach", "send", "keys", "capture", "logs", "exec", "wait",
+        "kill", "rm", "stats", "rename", "ports free", "ports lease", "ports wait", "version"}) {
     const std::string words = command;
     std::vector<std::string> args = {words.substr(0, words.find(' '))};
     if (words.find(' ') != std::string::npos) args.push_back(words.substr(words.find(' ') + 1));
@@ -82,7 +84,10 @@ TEST_F(Colour, IsForTerminalsOnlyAndNeverWithNoColor) {
 
 TEST_F(Colour, TablesFitTheTerminal) {
   const std::string title(300, 't');
-  ASSERT_EQ(Run({"start", "one", "--shell", absl::StrCat("printf '\\033]2;", title, "\\007'; echo ready; cat")}).code, 0);
+  ASSERT_EQ(Run({"start", "one", "--shell",
+                 absl::StrCat("printf '\\033]2;", title, "\\007'; echo ready; cat")})
+                .code,
+            0);
   Berth follow = Start({"logs", "-f", "one"});
   follow.Expect("ready");
   EXPECT_THAT(Run({"ls"}).out, HasSubstr(title.substr(0, 100)));
@@ -101,7 +106,8 @@ TEST_F(ClosedOutput, IsAnErrorAndNoCrash) {
   ASSERT_EQ(Run({"start", "one", "--", "cat"}).code, 0);
   for (const char* command : {"ls", "ls --json", "version", "--help", "stats", "ports free"}) {
     for (const char* output : {">&-", ">/dev/full"}) {
-      const int status = system(absl::StrCat(Quoted(), " ", command, " ", output, " 2>/dev/null").c_str());
+      const int status =
+          system(absl::StrCat(Quoted(), " ", command, " ", output, " 2>/dev/null").c_str());
       EXPECT_EQ(WEXITSTATUS(status), 125) << command << " " << output;
     }
   }

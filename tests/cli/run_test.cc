@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cli/cli_test.h"
@@ -44,12 +45,13 @@ TEST_F(RunCommand, Carries200KilobytesOfAnyBytesThroughStdin) {
 }
 
 TEST_F(RunCommand, HandsArgumentsOnAsTheyAre) {
-  const Result result = Run({"run", "--", "printf", "%s|", "", " a b ", "[x,y]", "--json", "--", "-h", "$HOME"});
+  const Result result =
+      Run({"run", "--", "printf", "%s|", "", " a b ", "[x,y]", "--json", "--", "-h", "$HOME"});
   EXPECT_EQ(result.out, "| a b |[x,y]|--json|--|-h|$HOME|");
 }
 
 TEST_F(RunCommand, NeedsNoSeparatorBeforeACommand) {
-  EXPECT_EQ(Run({"run", "echo", "-n", "--tty", "[a]"}).out, "--tty [a]");
+  EXPECT_EQ(Run({"run", "echo", "-n", "--tty", "[a]", "-h"}).out, "--tty [a] -h");
 }
 
 TEST_F(RunCommand, TellsADeathBySignalAs128AndItsNumber) {
@@ -72,7 +74,8 @@ TEST_F(RunCommand, GivesTheEnvironmentThatIsAskedFor) {
   env_.push_back("SECRET=s e c");
   EXPECT_EQ(Run({"run", "--", "sh", "-c", "echo ${SECRET-none}"}).out, "none\n");
   EXPECT_EQ(Run({"run", "-e", "SECRET", "-e", "A=b=c", "-e", "NOT_HERE", "--", "sh", "-c",
-                 "echo $SECRET,$A,${NOT_HERE-none}"}).out,
+                 "echo $SECRET,$A,${NOT_HERE-none}"})
+                .out,
             "s e c,b=c,none\n");
   EXPECT_EQ(Run({"run", "--env", "inherit", "--", "sh", "-c", "echo $SECRET"}).out, "s e c\n");
   EXPECT_EQ(Run({"run", "--env", "clean", "--", "/usr/bin/env"}).out, "");
@@ -83,15 +86,45 @@ TEST_F(RunCommand, RunsAShellLineInADirectory) {
 }
 
 TEST_F(RunCommand, ForwardsInterruptsAndWaitsForTheCommandsOwnAnswer) {
-  Berth berth = Start({"run", "--", "sh", "-c", "trap 'echo caught; exit 7' INT; echo ready; while :; do sleep 1; done"});
+  Berth berth = Start({"run", "--", "sh", "-c",
+                       "trap 'echo caught; exit 7' INT; echo ready; while :; do sleep 1; done"});
   berth.Expect("ready\n");
   berth.Signal(SIGINT);
   berth.Expect("caught\n");
   EXPECT_EQ(berth.Wait(), 7);
 }
 
+TEST_F(RunCommand, InterruptsAllThatRunsInTheForeground) {
+  Berth berth = Start({"run", "--", "bash", "-c", "echo ready; sleep 1000; echo never"});
+  berth.Expect("ready\n");
+  berth.Signal(SIGINT);
+  EXPECT_EQ(berth.Wait(), 130);
+}
+
+// Whatever it is doing: reading its options, making the session, carrying the streams, tidying up.
+TEST_F(RunCommand, InterruptedAtAnyMomentLeavesNothing) {
+  const std::vector<std::vector<std::string>> commands = {
+      {"run", "--", "sleep", "1000"},
+      {"run", "--name", "it", "--", "sleep", "1000"},
+      {"start", "it", "--", "sleep", "1000"}};
+  for (const std::vector<std::string>& command : commands) {
+    for (int step = 0; step < 24; ++step) {
+      Berth berth = Start(command);
+      berth.SignalAfter(absl::Microseconds(400 * step), SIGINT);
+      const int code = berth.Wait();
+      if (code == 0) {  // it was quicker; only start ends by itself
+        EXPECT_EQ(Run({"rm", "it", "--grace", "0"}).code, 0);
+      } else {
+        EXPECT_THAT(code, AnyOf(130, 143, 137)) << command[0] << " " << step;
+      }
+      EXPECT_EQ(Run({"ls"}).out, "") << command[0] << " " << step;
+    }
+  }
+}
+
 TEST_F(RunCommand, KillsOnTheSecondInterrupt) {
-  Berth berth = Start({"run", "--", "sh", "-c", "trap 'echo no' INT; echo ready; while :; do sleep 1; done"});
+  Berth berth =
+      Start({"run", "--", "sh", "-c", "trap 'echo no' INT; echo ready; while :; do sleep 1; done"});
   berth.Expect("ready\n");
   berth.Signal(SIGINT);
   berth.Expect("no\n");
@@ -101,7 +134,8 @@ TEST_F(RunCommand, KillsOnTheSecondInterrupt) {
 }
 
 TEST_F(RunCommand, KillsWhatIgnoresTermAfterTheGrace) {
-  Berth berth = Start({"run", "--grace", "200ms", "--", "sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1; done"});
+  Berth berth = Start({"run", "--grace", "200ms", "--", "sh", "-c",
+                       "trap '' TERM; echo ready; while :; do sleep 1; done"});
   berth.Expect("ready\n");
   berth.Signal(SIGTERM);
   EXPECT_EQ(berth.Wait(), 137);
@@ -112,23 +146,27 @@ TEST_F(RunCommand, DiesWithItsCommandWhenItIsKilled) {
   berth.Expect("ready\n");
   berth.Signal(SIGKILL);
   EXPECT_EQ(berth.Wait(), 137);
-  // The pipe ends when the last of them is gone; that nothing is left is checked at the end of every test.
+  // The pipe ends when the last of them is gone; that nothing is left is checked at the end of
+  // every test.
   berth.Rest();
 }
 
 TEST_F(RunCommand, EndsAtItsLimitsWith124) {
-  const Result wall = Run({"run", "--wall", "300ms", "--", "sh", "-c", "echo begun; while :; do sleep 0.1; echo x; done"});
+  const Result wall = Run({"run", "--wall", "300ms", "--", "sh", "-c",
+                           "echo begun; while :; do sleep 0.1; echo x; done"});
   EXPECT_EQ(wall.code, 124);
   EXPECT_THAT(wall.out, HasSubstr("begun\nx\n"));
   EXPECT_THAT(wall.err, HasSubstr("wall limit"));
-  const Result quiet = Run({"run", "--inactivity", "300ms", "--", "sh", "-c", "echo begun; sleep 1000"});
+  const Result quiet =
+      Run({"run", "--inactivity", "300ms", "--", "sh", "-c", "echo begun; sleep 1000"});
   EXPECT_EQ(quiet.code, 124);
   EXPECT_EQ(quiet.out, "begun\n");
   EXPECT_THAT(quiet.err, HasSubstr("inactivity limit"));
 }
 
 TEST_F(RunNamed, IsASessionWhileItRunsAndGoneAfter) {
-  Berth berth = Start({"run", "--name", "build", "--", "sh", "-c", "echo ready; read line; echo got $line; exit 4"});
+  Berth berth = Start({"run", "--name", "build", "--", "sh", "-c",
+                       "echo ready; read line; echo got $line; exit 4"});
   berth.Expect("ready\n");
   EXPECT_THAT(Run({"ls"}).out, HasSubstr("build"));
   EXPECT_EQ(Run({"exec", "build", "--", "sh", "-c", "echo $BERTH_SESSION"}).out, "build\n");
@@ -140,10 +178,19 @@ TEST_F(RunNamed, IsASessionWhileItRunsAndGoneAfter) {
 
 TEST_F(RunNamed, CarriesBothStreamsAndAllInput) {
   const std::string bytes = AllBytes(3 << 20);
-  const Result result = Run({"run", "--name", "copy", "--", "sh", "-c", "echo err >&2; cat"}, bytes);
+  const Result result =
+      Run({"run", "--name", "copy", "--", "sh", "-c", "echo err >&2; cat"}, bytes);
   EXPECT_EQ(result.code, 0);
   EXPECT_TRUE(result.out == bytes) << result.out.size();
   EXPECT_EQ(result.err, "err\n");
+}
+
+TEST_F(RunNamed, InterruptsAllThatRunsInTheForeground) {
+  Berth berth =
+      Start({"run", "--name", "it", "--", "bash", "-c", "echo ready; sleep 1000; echo never"});
+  berth.Expect("ready\n");
+  berth.Signal(SIGINT);
+  EXPECT_EQ(berth.Wait(), 130);
 }
 
 TEST_F(RunNamed, EndsWithAnInterrupt) {
@@ -154,7 +201,8 @@ TEST_F(RunNamed, EndsWithAnInterrupt) {
 }
 
 TEST_F(RunInTerminal, HasOneOfItsOwnThatFollowsTheSize) {
-  Berth berth = StartInTerminal({"run", "--", "sh", "-c", "tty; stty size; read x; stty size; exit 5"}, 24, 80);
+  Berth berth = StartInTerminal(
+      {"run", "--", "sh", "-c", "tty; stty size; read x; stty size; exit 5"}, 24, 80);
   berth.Expect("/dev/pts/");
   berth.Expect("24 80\r\n");
   berth.Resize(50, 200);
@@ -174,6 +222,16 @@ TEST_F(RunInTerminal, CtrlCEndsTheCommandAndLeavesNothing) {
   EXPECT_EQ(sent.Wait(), 130);
 }
 
+TEST_F(RunInTerminal, CtrlCReachesACommandThatHasNone) {
+  Berth berth =
+      StartInTerminal({"run", "--tty", "never", "--", "sh", "-c",
+                       "trap 'echo caught; exit 7' INT; echo ready; while :; do sleep 1; done"});
+  berth.Expect("ready");
+  berth.Type("\x03");
+  berth.Expect("caught");
+  EXPECT_EQ(berth.Wait(), 7);
+}
+
 TEST_F(RunInTerminal, RestoresTheModesOfTheOuterOne) {
   Berth berth = StartInTerminal({"run", "--", "sh", "-c", "echo ready; read x; echo bye"});
   berth.Expect("ready");
@@ -190,9 +248,12 @@ TEST_F(RunInTerminal, RestoresTheModesOfTheOuterOne) {
 }
 
 TEST_F(RunInTerminal, CanBeAskedForWithoutOne) {
-  EXPECT_EQ(Run({"run", "--tty", "always", "--", "sh", "-c", "test -t 0 && test -t 2 && cat"}, "line\n").out,
-            "line\r\nline\r\n");
-  Berth berth = StartInTerminal({"run", "--tty", "never", "--", "sh", "-c", "test -t 0 || echo none; cat"});
+  EXPECT_EQ(
+      Run({"run", "--tty", "always", "--", "sh", "-c", "test -t 0 && test -t 2 && cat"}, "line\n")
+          .out,
+      "line\r\nline\r\n");
+  Berth berth =
+      StartInTerminal({"run", "--tty", "never", "--", "sh", "-c", "test -t 0 || echo none; cat"});
   berth.Expect("none");
   berth.Type("text\n\x04");
   berth.Expect("text\r\ntext\r\n");
@@ -201,7 +262,8 @@ TEST_F(RunInTerminal, CanBeAskedForWithoutOne) {
 
 TEST_F(ExecCommand, RunsBesideTheMainProcessWithItsEnvironment) {
   ASSERT_EQ(Run({"start", "web", "-e", "COLOUR=blue", "--", "sleep", "1000"}).code, 0);
-  const Result result = Run({"exec", "web", "--", "sh", "-c", "cat; echo $COLOUR >&2; exit 9"}, "input");
+  const Result result =
+      Run({"exec", "web", "--", "sh", "-c", "cat; echo $COLOUR >&2; exit 9"}, "input");
   EXPECT_EQ(result.code, 9);
   EXPECT_EQ(result.out, "input");
   EXPECT_EQ(result.err, "blue\n");

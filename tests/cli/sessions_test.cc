@@ -28,7 +28,8 @@ std::vector<std::string> Keys(const Json& object) {
 }
 
 TEST_F(Sessions, StartSendCaptureWaitRemove) {
-  const Result started = Run({"start", "talk", "--", "sh", "-c", "read line; echo \"got $line\"; exit 6"});
+  const Result started =
+      Run({"start", "talk", "--", "sh", "-c", "read line; echo \"got $line\"; exit 6"});
   ASSERT_EQ(started.code, 0) << started.err;
   EXPECT_THAT(started.out, StartsWith("native:"));
   EXPECT_THAT(Run({"ls"}).out, HasSubstr("talk"));
@@ -72,7 +73,10 @@ TEST_F(Sessions, TakeKeysByName) {
 
 TEST_F(Sessions, AreKilledButStayForInspection) {
   ASSERT_EQ(Run({"start", "one", "--", "sh", "-c", "echo last words; sleep 1000"}).code, 0);
-  ASSERT_EQ(Run({"start", "two", "--", "sh", "-c", "trap 'exit 3' USR1; echo ready; while :; do sleep 1; done"}).code, 0);
+  ASSERT_EQ(Run({"start", "two", "--", "sh", "-c",
+                 "trap 'exit 3' USR1; echo ready; while :; do sleep 1; done"})
+                .code,
+            0);
   EXPECT_EQ(Run({"kill", "one"}).code, 0);
   EXPECT_EQ(Run({"wait", "one"}).code, 143);
   EXPECT_EQ(Run({"capture", "one"}).out, "last words\n");
@@ -93,13 +97,15 @@ TEST_F(Sessions, AStartThatFailsLeavesNothing) {
   const Result twice = Run({"start", "good", "--", "cat"});
   EXPECT_EQ(twice.code, 125);
   EXPECT_THAT(twice.err, HasSubstr("berth rm good"));
-  EXPECT_EQ(Run({"start", "a/b", "--", "cat"}).code, 125);
+  EXPECT_EQ(Run({"start", "a/b", "--", "cat"}).code, 2);
   EXPECT_EQ(Json::parse(Run({"ls", "--json"}).out).size(), 1u);
 }
 
 TEST_F(Logs, ArePrintedAndFollowedAcrossTheEnd) {
   ASSERT_EQ(Run({"start", "job", "--pipes", "--", "sh", "-c",
-                 "echo one; echo bad >&2; read x; echo two; read x; echo three"}).code, 0);
+                 "echo one; echo bad >&2; read x; echo two; read x; echo three"})
+                .code,
+            0);
   Berth follow = Start({"logs", "-f", "job"});
   follow.Expect("one\n");
   EXPECT_EQ(Run({"logs", "job"}).out, "one\n");
@@ -121,9 +127,10 @@ TEST_F(Logs, EndWhenTheirReaderGoesAway) {
 }
 
 TEST_F(JsonOutput, HasTheDocumentedKeys) {
-  const std::vector<std::string> session = {"attached", "backend", "created", "cwd",    "durable", "exit",
-                                            "handle",   "labels",  "last_output", "log", "name", "output_bytes",
-                                            "pid",      "state",   "terminal", "title",  "tree"};
+  const std::vector<std::string> session = {
+      "attached", "backend", "created",     "cwd",   "durable", "exit",
+      "handle",   "labels",  "last_output", "log",   "name",    "output_bytes",
+      "pid",      "state",   "terminal",    "title", "tree"};
   const std::vector<std::string> exit = {"code", "description", "exit_code", "reason", "signal"};
   const Json started = Json::parse(Run({"start", "web", "--json", "--", "sleep", "1000"}).out);
   EXPECT_EQ(Keys(started), session);
@@ -139,7 +146,8 @@ TEST_F(JsonOutput, HasTheDocumentedKeys) {
   EXPECT_EQ(Keys(Json::parse(Run({"stats", "web", "--json"}).out)), stats);
   EXPECT_EQ(Keys(Json::parse(Run({"stats", "--json"}).out)[0]), stats);
   EXPECT_EQ(Json::parse(Run({"send", "web", "--json", "x"}).out)["delivery"], "submitted");
-  EXPECT_EQ(Keys(Json::parse(Run({"capture", "web", "--json"}).out)), (std::vector<std::string>{"name", "text"}));
+  EXPECT_EQ(Keys(Json::parse(Run({"capture", "web", "--json"}).out)),
+            (std::vector<std::string>{"name", "text"}));
   const Json killed = Json::parse(Run({"kill", "web", "--json"}).out);
   EXPECT_EQ(Keys(killed["exit"]), exit);
   const Json waited = Json::parse(Run({"wait", "web", "--json"}).out);
@@ -154,7 +162,8 @@ TEST_F(JsonOutput, HasTheDocumentedKeys) {
 
 TEST_F(Ports, AreFoundLeasedAndWaitedFor) {
   EXPECT_GT(std::stoi(Run({"ports", "free"}).out), 0);
-  EXPECT_GT(std::stoi(Run({"ports", "lease", "--variable", "P", "--", "sh", "-c", "echo $P"}).out), 0);
+  EXPECT_GT(std::stoi(Run({"ports", "lease", "--variable", "P", "--", "sh", "-c", "echo $P"}).out),
+            0);
   EXPECT_EQ(Run({"ports", "wait", "1"}).code, 0);
   EXPECT_EQ(Run({"ports", "wait", "0"}).code, 2);
   EXPECT_EQ(Run({"ports"}).code, 2);

@@ -36,10 +36,12 @@
 namespace berth::cli {
 namespace {
 
-// Everything that a program may have switched on, off: its alternate screen, mouse, paste brackets, keyboard protocol,
-// colours, a hidden cursor, a scroll region. The cursor goes below all that was drawn.
+// Everything that a program may have switched on, off: its alternate screen, mouse, paste brackets,
+// keyboard protocol, colours, a hidden cursor, a scroll region. The cursor goes below all that was
+// drawn.
 constexpr absl::string_view kLeave =
-    "\x1b[?1049l\x1b[?1000;1002;1003;1004;1005;1006;1015;2004l\x1b[<u\x1b[>4m\x1b[?1l\x1b>\x1b[r\x1b[m\x1b[?25h\x1b[999;1H\r\n";
+    "\x1b[?1049l\x1b[?1000;1002;1003;1004;1005;1006;1015;2004l\x1b[<u\x1b[>4m\x1b[?1l\x1b>\x1b["
+    "r\x1b[m\x1b[?25h\x1b[999;1H\r\n";
 
 struct AttachOptions {
   std::string name;
@@ -102,7 +104,8 @@ absl::Status Visit::Run() {
   loop.Add(&signals);
   const absl::Status status = loop.Run([this] {
     const Pump::End input = input_->end();
-    return output_->done() || input == Pump::End::kStopped || input == Pump::End::kEndOfFile || signal_.has_value();
+    return output_->done() || input == Pump::End::kStopped || input == Pump::End::kEndOfFile ||
+           signal_.has_value();
   });
   Print(kLeave).IgnoreError();
   return status;
@@ -121,15 +124,14 @@ absl::StatusOr<int> TellEnd(Session* session, const std::string& name) {
 }
 
 absl::StatusOr<int> Attach(const AttachOptions& options, Context& context) {
-  absl::StatusOr<DetachKey> key = DetachKey::Parse(options.detach_key);
-  if (!key.ok()) return WithExitCode(key.status(), kUsage);
+  ABSL_ASSIGN_OR_RETURN(DetachKey key, DetachKey::Parse(options.detach_key));
   if (!IsTerminal(STDIN_FILENO) || !IsTerminal(STDOUT_FILENO)) {
     return WithHint(absl::FailedPreconditionError("input and output must be a terminal"),
                     "programs use 'berth send', 'berth capture' and 'berth logs'");
   }
   ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<SignalFd> signals, SignalFd::Create());
   ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, context.OpenSession(options.name));
-  Visit visit(session.get(), signals.get(), *std::move(key));
+  Visit visit(session.get(), signals.get(), std::move(key));
   ABSL_RETURN_IF_ERROR(visit.Run());
   const std::string name = session->name();
   if (visit.ended()) return TellEnd(session.get(), name);
@@ -147,7 +149,8 @@ void AddAttach(Cli* cli) {
            [](CLI::App* app) -> Cli::Action {
              auto options = std::make_shared<AttachOptions>();
              app->add_option("NAME", options->name, "Session")->required();
-             app->add_option("--detach-key", options->detach_key, "Key that leaves the session (default: C-]), or none")
+             app->add_option("--detach-key", options->detach_key,
+                             "Key that leaves the session (default: C-]), or none")
                  ->type_name("KEY");
              return [options](Context& context) { return Attach(*options, context); };
            });

@@ -39,16 +39,19 @@ void AddCapture(Cli* cli) {
   cli->Add({.name = "capture",
             .summary = "Show a session's screen and scrollback as text",
             .arguments = "[OPTIONS] NAME",
-            .examples = {"berth capture fix-42", "berth capture fix-42 -n 20", "berth capture fix-42 --colour | less -R"},
+            .examples = {"berth capture fix-42", "berth capture fix-42 -n 20",
+                         "berth capture fix-42 --colour | less -R"},
             .json = true},
            [](CLI::App* app) -> Cli::Action {
              auto command = std::make_shared<CaptureCommand>();
              app->add_option("NAME", command->name, "Session")->required();
-             app->add_option("-n,--lines", command->options.lines, "The last N lines (default: all that are kept)")
+             app->add_option("-n,--lines", command->options.lines,
+                             "The last N lines (default: all that are kept)")
                  ->type_name("N")
                  ->check(CLI::NonNegativeNumber);
              // Asked for by name, so given whatever the output is.
-             app->add_flag("--colour,--color", command->options.colour, "With colours, as escape sequences");
+             app->add_flag("--colour,--color", command->options.colour,
+                           "With colours, as escape sequences");
              return [command](Context& context) { return Capture(*command, context); };
            });
 }

@@ -44,26 +44,29 @@ absl::Status UnknownOption(const CLI::App& app, absl::string_view option, Words 
   for (const CLI::Option* each : app.get_options()) {
     for (const std::string& name : each->get_lnames()) known.push_back(absl::StrCat("--", name));
   }
-  const std::string otherwise =
-      words == Words::kNone ? absl::StrCat("try 'berth ", app.get_name(), " --help'")
-                            : "words that are not for berth go behind --";
+  const std::string otherwise = words == Words::kNone
+                                    ? absl::StrCat("try 'berth ", app.get_name(), " --help'")
+                                    : "words that are not for berth go behind --";
   return WithHint(UsageError(absl::StrCat("unknown option '", option, "'")),
                   DidYouMean(option.substr(0, option.find('=')), known, otherwise));
 }
 
-absl::Status Parse(CLI::App* app, std::vector<std::string> args, Words words) {
+// Whether help was asked for. Words that are not for berth are left in app->remaining().
+absl::StatusOr<bool> Parse(CLI::App* app, std::vector<std::string> args, Words words) {
   std::reverse(args.begin(), args.end());  // CLI11 takes them from the back
+  const std::string help = absl::StrCat("try 'berth ", app->get_name(), " --help'");
   try {
     app->parse(std::move(args));
+  } catch (const CLI::CallForHelp&) {
+    return true;
   } catch (const CLI::ExtrasError&) {
     const std::vector<std::string> extras = app->remaining();
     if (IsOption(extras[0])) return UnknownOption(*app, extras[0], words);
-    return WithHint(UsageError(absl::StrCat("'", extras[0], "' is one argument too many")),
-                    absl::StrCat("try 'berth ", app->get_name(), " --help'"));
+    return WithHint(UsageError(absl::StrCat("'", extras[0], "' is one argument too many")), help);
   } catch (const CLI::ParseError& error) {
-    return WithHint(UsageError(error.what()), absl::StrCat("try 'berth ", app->get_name(), " --help'"));
+    return WithHint(UsageError(error.what()), help);
   }
-  return absl::OkStatus();
+  return false;
 }
 
 // Splits off what stands behind the first "--".
@@ -75,32 +78,36 @@ std::vector<std::string> TakeTail(std::vector<std::string>* args) {
   return tail;
 }
 
-bool AsksForHelp(const std::vector<std::string>& args) {
-  return std::any_of(args.begin(), args.end(), [](const std::string& arg) { return arg == "--help" || arg == "-h"; });
-}
-
 }  // namespace
 
 void Report(absl::string_view command, const absl::Status& status) {
-  if (absl::IsAborted(status)) return;  // the reader of the output went away and wants to know nothing
+  if (absl::IsAborted(status)) {
+    return;  // the reader of the output went away and wants to know nothing
+  }
   const bool colour = WantsColour(STDERR_FILENO);
   const std::string where = command.empty() ? "berth: " : absl::StrCat("berth: ", command, ": ");
   Note(absl::StrCat(Paint(where, Colour::kRed, colour), Printable(status.message())));
-  if (const std::string hint = HintOf(status); !hint.empty()) Note(absl::StrCat("  ", Printable(hint)));
+  if (const std::string hint = HintOf(status); !hint.empty()) {
+    Note(absl::StrCat("  ", Printable(hint)));
+  }
 }
 
 void Cli::Add(Info info, Setup setup) { entries_.push_back({std::move(info), std::move(setup)}); }
 
 const Cli::Entry* Cli::Find(absl::string_view name) const {
   for (const Entry& entry : entries_) {
-    if (entry.info.name == name || (!entry.info.alias.empty() && entry.info.alias == name)) return &entry;
+    if (entry.info.name == name || (!entry.info.alias.empty() && entry.info.alias == name)) {
+      return &entry;
+    }
   }
   return nullptr;
 }
 
 std::string Cli::Help() const {
   std::string help(kHead);
-  for (const Entry& entry : entries_) absl::StrAppendFormat(&help, "  %-11s %s\n", entry.info.name, entry.info.summary);
+  for (const Entry& entry : entries_) {
+    absl::StrAppendFormat(&help, "  %-11s %s\n", entry.info.name, entry.info.summary);
+  }
   return absl::StrCat(help, kFoot);
 }
 
@@ -121,7 +128,9 @@ absl::Status Cli::UnknownCommand(const std::vector<std::string>& args) const {
   for (const Entry& entry : entries_) {
     names.push_back(entry.info.name);
     if (!entry.info.alias.empty()) names.push_back(entry.info.alias);
-    if (absl::StartsWith(entry.info.name, absl::StrCat(args[0], " "))) family.push_back(entry.info.name);
+    if (absl::StartsWith(entry.info.name, absl::StrCat(args[0], " "))) {
+      family.push_back(entry.info.name);
+    }
   }
   if (!family.empty()) {
     return WithHint(UsageError(absl::StrCat("'", args[0], "' is not a command by itself")),
@@ -136,7 +145,8 @@ absl::StatusOr<int> Cli::RunCommand(const Entry& entry, std::vector<std::string>
   CLI::App app(info.summary, info.name);
   Context context;
   app.set_help_flag("-h,--help", "Show this and exit");
-  app.add_option("--state-dir", context.state_dir, "Where berth keeps its records")->type_name("DIR");
+  app.add_option("--state-dir", context.state_dir, "Where berth keeps its records")
+      ->type_name("DIR");
   if (info.json) app.add_flag("--json", context.json, "Print JSON, for programs");
   const Action action = entry.setup(&app);
   if (info.words == Words::kCommand) app.prefix_command();
@@ -144,11 +154,11 @@ absl::StatusOr<int> Cli::RunCommand(const Entry& entry, std::vector<std::string>
 
   std::vector<std::string> tail;
   if (info.words != Words::kNone) tail = TakeTail(&args);
-  if (AsksForHelp(args)) {
+  ABSL_ASSIGN_OR_RETURN(const bool help, Parse(&app, std::move(args), info.words));
+  if (help) {
     ABSL_RETURN_IF_ERROR(Print(HelpText(app, info.arguments, info.examples)));
     return kOk;
   }
-  ABSL_RETURN_IF_ERROR(Parse(&app, std::move(args), info.words));
   if (info.words != Words::kNone) {
     context.words = app.remaining();
     for (const std::string& word : context.words) {

@@ -1,13 +1,16 @@
-// Cli: the command line. Commands register themselves; it parses, runs the one that was asked for, and says what failed.
+// Cli: the command line. Commands register themselves; it parses, runs the one that was asked for,
+// and says what failed.
 //
-//   cli.Add({.name = "rename", .summary = "Give a session another name", .examples = "berth rename a b"},
+//   cli.Add({.name = "rename", .summary = "Give a session another name", .examples = "berth rename
+//   a b"},
 //           [](CLI::App* app) -> Cli::Action {
 //             auto options = std::make_shared<Options>();
 //             app->add_option("old", options->old)->required();
 //             return [options](Context& context) -> absl::StatusOr<int> { … };
 //           });
 //
-// Only the options of the command that runs are built: start-up stays short however many commands there are.
+// Only the options of the command that runs are built: start-up stays short however many commands
+// there are.
 #ifndef BERTH_TOOLS_BERTH_CLI_H_
 #define BERTH_TOOLS_BERTH_CLI_H_
 
@@ -25,7 +28,8 @@
 
 namespace berth::cli {
 
-// What a command takes besides options and named arguments. Such words reach it byte for byte, as Context::words.
+// What a command takes besides options and named arguments. Such words reach it byte for byte, as
+// Context::words.
 enum class Words : uint8_t {
   kNone,
   kCommand,  // a command to run: begins behind `--`, or at the first word that is no option
@@ -43,13 +47,13 @@ class Cli {
   using Setup = std::function<Action(CLI::App*)>;
 
   struct Info {
-    std::string name;                        // may have two words: "ports free"
+    std::string name;  // may have two words: "ports free"
     std::string alias = {};
     std::string summary;
     std::string arguments = "[OPTIONS]";     // for the usage line
     std::vector<std::string> examples = {};  // two or three, without the prompt
     Words words = Words::kNone;
-    bool json = false;                       // has --json
+    bool json = false;  // has --json
   };
 
   void Add(Info info, Setup setup);

@@ -21,7 +21,8 @@ absl::StatusOr<Runtime*> Context::GetRuntime() {
   if (runtime_ == nullptr) {
     absl::StatusOr<std::unique_ptr<Runtime>> runtime = Runtime::Create({.state_dir = state_dir});
     if (!runtime.ok()) {
-      return WithHint(runtime.status(), "choose a directory of your own with --state-dir or BERTH_STATE_DIR");
+      return WithHint(runtime.status(),
+                      "choose a directory of your own with --state-dir or BERTH_STATE_DIR");
     }
     runtime_ = *std::move(runtime);
   }
@@ -42,7 +43,8 @@ absl::Status Context::NoSuchSession(absl::Status status, absl::string_view name)
   if (const absl::StatusOr<std::vector<SessionInfo>> sessions = runtime_->List(); sessions.ok()) {
     for (const SessionInfo& info : *sessions) names.push_back(info.name);
   }
-  return WithHint(std::move(status), DidYouMean(name, names, "'berth ls' lists the sessions there are"));
+  return WithHint(std::move(status),
+                  DidYouMean(name, names, "'berth ls' lists the sessions there are"));
 }
 
 }  // namespace berth::cli

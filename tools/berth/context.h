@@ -18,7 +18,8 @@ class Context {
  public:
   // Made when it is first asked for: `berth version` needs none.
   absl::StatusOr<Runtime*> GetRuntime();
-  // A session by its name or its handle. NotFound with a hint: the name that was meant, or how to find it.
+  // A session by its name or its handle. NotFound with a hint: the name that was meant, or how to
+  // find it.
   absl::StatusOr<std::unique_ptr<Session>> OpenSession(absl::string_view name_or_handle);
 
   std::string state_dir;           // --state-dir; "" is the default

@@ -18,10 +18,12 @@ absl::StatusOr<DetachKey> DetachKey::Parse(absl::string_view name) {
   if (name == "none") return key;
   absl::string_view rest = name;
   const bool control = absl::ConsumePrefix(&rest, "C-") || absl::ConsumePrefix(&rest, "^");
-  const char base = rest.size() == 1 ? absl::ascii_toupper(static_cast<unsigned char>(rest[0])) : '\0';
+  const char base =
+      rest.size() == 1 ? absl::ascii_toupper(static_cast<unsigned char>(rest[0])) : '\0';
   if (!control || base < '@' || base > '_') {
-    return absl::InvalidArgumentError(
-        absl::StrCat("'", name, "' is no detach key; write C-] or another C- key (C-a to C-z, C-\\, C-^, C-_), or none"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "'", name,
+        "' is no detach key; write C-] or another C- key (C-a to C-z, C-\\, C-^, C-_), or none"));
   }
   // The key's own code is that of the unshifted character.
   const int code = absl::ascii_tolower(static_cast<unsigned char>(base));

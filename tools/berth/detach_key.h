@@ -19,7 +19,8 @@ class DetachKey {
   bool CutAt(std::string* input) const;
 
  private:
-  // As the control character; and as programs can ask terminals to send it: kitty's and xterm's (modifyOtherKeys) forms.
+  // As the control character; and as programs can ask terminals to send it: kitty's and xterm's
+  // (modifyOtherKeys) forms.
   std::vector<std::string> forms_;
 };
 

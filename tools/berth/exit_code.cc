@@ -36,13 +36,10 @@ absl::Status WithExitCode(absl::Status status, int code) {
   return status;
 }
 
-absl::Status UsageError(absl::string_view message) {
-  return WithExitCode(absl::InvalidArgumentError(message), kUsage);
-}
-
 int ExitCodeOf(const absl::Status& status) {
   int code = kFailed;
   if (absl::IsDeadlineExceeded(status)) code = kTimedOut;
+  if (absl::IsInvalidArgument(status)) code = kUsage;
   if (const std::optional<absl::Cord> given = status.GetPayload(kCode); given.has_value()) {
     (void)absl::SimpleAtoi(std::string(*given), &code);
   }
@@ -53,18 +50,22 @@ absl::Status StartFailure(absl::Status status) {
   // The launcher names the step: only this one is about the program itself.
   if (!absl::StartsWith(status.message(), "execute '")) return status;
   if (absl::IsNotFound(status)) {
-    return WithHint(WithExitCode(std::move(status), kNotFound),
-                    "check the spelling and the PATH that the command gets (-e PATH=…, --env inherit)");
+    return WithHint(
+        WithExitCode(std::move(status), kNotFound),
+        "check the spelling and the PATH that the command gets (-e PATH=…, --env inherit)");
   }
   return WithExitCode(std::move(status), kNotExecutable);
 }
 
 std::optional<int> ExitCodeOf(const ExitStatus& status) {
   switch (status.reason) {
-    case EndReason::kUnknown: return std::nullopt;
+    case EndReason::kUnknown:
+      return std::nullopt;
     case EndReason::kWall:
-    case EndReason::kInactivity: return kTimedOut;
-    default: return status.ShellCode();
+    case EndReason::kInactivity:
+      return kTimedOut;
+    default:
+      return status.ShellCode();
   }
 }
 

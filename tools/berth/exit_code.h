@@ -1,4 +1,5 @@
-// How berth ends, and how a failure says what to do next. The numbers are those of docker, podman, env and timeout.
+// How berth ends, and how a failure says what to do next. The numbers are those of docker, podman,
+// env and timeout.
 #ifndef BERTH_TOOLS_BERTH_EXIT_CODE_H_
 #define BERTH_TOOLS_BERTH_EXIT_CODE_H_
 
@@ -24,14 +25,18 @@ std::string HintOf(const absl::Status& status);
 
 // `status` that ends berth with `code` instead of what ExitCodeOf would choose.
 absl::Status WithExitCode(absl::Status status, int code);
-absl::Status UsageError(absl::string_view message);
+// The command line is wrong; so is InvalidArgument from anywhere else, since all values come from
+// there.
+inline absl::Status UsageError(absl::string_view message) {
+  return absl::InvalidArgumentError(message);
+}
 int ExitCodeOf(const absl::Status& status);
 
 // Marks the failure to start a program: not found, not executable, or berth's own.
 absl::Status StartFailure(absl::Status status);
 
-// The code that a program's end becomes: its own, 128 + signal, or kTimedOut if a limit of ours ended it. Nothing if
-// nobody saw how it ended.
+// The code that a program's end becomes: its own, 128 + signal, or kTimedOut if a limit of ours
+// ended it. Nothing if nobody saw how it ended.
 std::optional<int> ExitCodeOf(const ExitStatus& status);
 
 }  // namespace berth::cli

@@ -34,7 +34,10 @@ absl::Status Foreground::Kill() {
 
 absl::Status Foreground::Forward(int signal) {
   // Ended already: its end is on the way.
-  if (absl::Status sent = program_->Signal(signal); !sent.ok() && !absl::IsFailedPrecondition(sent)) return sent;
+  if (absl::Status sent = program_->Signal(signal);
+      !sent.ok() && !absl::IsFailedPrecondition(sent)) {
+    return sent;
+  }
   return absl::OkStatus();
 }
 
@@ -52,7 +55,9 @@ absl::Status Foreground::OnSignals() {
       continue;
     }
     ABSL_RETURN_IF_ERROR(Forward(*signal));
-    if (*signal == SIGTERM || *signal == SIGHUP) loop_.SetTimer(absl::Now() + grace_, [this] { return Kill(); });
+    if (*signal == SIGTERM || *signal == SIGHUP) {
+      loop_.SetTimer(absl::Now() + grace_, [this] { return Kill(); });
+    }
   }
   return absl::OkStatus();
 }
@@ -67,7 +72,8 @@ absl::Status Foreground::OnExit() {
 }
 
 bool Foreground::OutputDone() const {
-  return std::all_of(outputs_.begin(), outputs_.end(), [](const auto& output) { return output->done(); });
+  return std::all_of(outputs_.begin(), outputs_.end(),
+                     [](const auto& output) { return output->done(); });
 }
 
 bool Foreground::Detached() const {

@@ -1,8 +1,11 @@
-// Foreground: berth as the person's side of a program. Carries the streams, forwards the signals, waits for the end.
+// Foreground: berth as the person's side of a program. Carries the streams, forwards the signals,
+// waits for the end.
 //
-//   signals   INT, QUIT, USR1, USR2 are handed on; TERM and HUP too, and the program is killed if it still runs after
+//   signals   INT, QUIT, USR1, USR2 are handed on; TERM and HUP too, and the program is killed if
+//   it still runs after
 //             the grace; a second INT or TERM kills it at once; WINCH resizes its terminal
-//   end       what is left of the program's tree is ended, the last of its output is carried, then Run returns
+//   end       what is left of the program's tree is ended, the last of its output is carried, then
+//   Run returns
 #ifndef BERTH_TOOLS_BERTH_FOREGROUND_H_
 #define BERTH_TOOLS_BERTH_FOREGROUND_H_
 

@@ -21,7 +21,8 @@ std::string Left(const CLI::Option& option) {
   std::vector<std::string> names;
   for (const std::string& name : option.get_snames()) names.push_back(absl::StrCat("-", name));
   for (const std::string& name : option.get_lnames()) names.push_back(absl::StrCat("--", name));
-  std::string left = absl::StrCat(option.get_snames().empty() ? "      " : "  ", absl::StrJoin(names, ", "));
+  std::string left =
+      absl::StrCat(option.get_snames().empty() ? "      " : "  ", absl::StrJoin(names, ", "));
   if (option.get_items_expected_max() > 0) {
     // CLI11 puts the checks of a value behind its type.
     const std::string type = option.get_type_name();
@@ -54,13 +55,15 @@ void AppendOption(const CLI::Option& option, std::string* help) {
 
 std::string HelpText(const CLI::App& app, absl::string_view arguments,
                      const std::vector<std::string>& examples) {
-  std::string help = absl::StrCat(app.get_description(), "\n\nUsage: berth ", app.get_name(), " ", arguments, "\n");
+  std::string help = absl::StrCat(app.get_description(), "\n\nUsage: berth ", app.get_name(), " ",
+                                  arguments, "\n");
   std::string named, options;
   for (const CLI::Option* option : app.get_options()) {
     AppendOption(*option, option->get_positional() ? &named : &options);
   }
   if (!named.empty()) absl::StrAppend(&help, "\nArguments:\n", named);
-  return absl::StrCat(help, "\nOptions:\n", options, "\nExamples:\n  ", absl::StrJoin(examples, "\n  "), "\n");
+  return absl::StrCat(help, "\nOptions:\n", options, "\nExamples:\n  ",
+                      absl::StrJoin(examples, "\n  "), "\n");
 }
 
 }  // namespace berth::cli

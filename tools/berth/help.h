@@ -10,7 +10,8 @@
 
 namespace berth::cli {
 
-// `arguments` is what follows the command's name in the usage line. Lines have 80 columns, but for examples.
+// `arguments` is what follows the command's name in the usage line. Lines have 80 columns, but for
+// examples.
 std::string HelpText(const CLI::App& app, absl::string_view arguments,
                      const std::vector<std::string>& examples);
 

@@ -1,4 +1,5 @@
-// The objects that --json prints. Their keys are a promise: docs/cli.md lists them, keys are added and never changed.
+// The objects that --json prints. Their keys are a promise: docs/cli.md lists them, keys are added
+// and never changed.
 #ifndef BERTH_TOOLS_BERTH_JSON_H_
 #define BERTH_TOOLS_BERTH_JSON_H_
 

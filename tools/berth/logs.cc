@@ -31,14 +31,16 @@ struct LogsOptions {
 
 absl::StatusOr<int> Logs(const LogsOptions& options, Context& context) {
   ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, context.OpenSession(options.name));
-  const OutputStream stream = options.standard_error ? OutputStream::kStderr : OutputStream::kStdout;
+  const OutputStream stream =
+      options.standard_error ? OutputStream::kStderr : OutputStream::kStdout;
   int64_t end = std::numeric_limits<int64_t>::max();
   if (!options.follow) {
     // A reader of what comes from now on is told where now is.
     ABSL_ASSIGN_OR_RETURN(const Output now, session->OpenOutput({.stream = stream, .from = -1}));
     end = now.begins;
   }
-  ABSL_ASSIGN_OR_RETURN(const Output output, session->OpenOutput({.stream = stream, .from = options.from}));
+  ABSL_ASSIGN_OR_RETURN(const Output output,
+                        session->OpenOutput({.stream = stream, .from = options.from}));
   if (output.begins > options.from) {
     Note(absl::StrCat("berth: logs: the first ", output.begins,
                       " bytes are not kept any more; 'berth start --log FILE' keeps more"));
@@ -50,20 +52,23 @@ absl::StatusOr<int> Logs(const LogsOptions& options, Context& context) {
 }  // namespace
 
 void AddLogs(Cli* cli) {
-  cli->Add({.name = "logs",
-            .summary = "Print what a session's program wrote, byte for byte",
-            .arguments = "[OPTIONS] NAME",
-            .examples = {"berth logs web", "berth logs -f web", "berth logs --stderr job >errors.txt"}},
-           [](CLI::App* app) -> Cli::Action {
-             auto options = std::make_shared<LogsOptions>();
-             app->add_option("NAME", options->name, "Session")->required();
-             app->add_flag("-f,--follow", options->follow, "Go on until the session has ended");
-             app->add_flag("--stderr", options->standard_error, "Standard error (sessions with --pipes)");
-             app->add_option("--from", options->from, "Offset of the first byte wanted, counted from the very first")
-                 ->type_name("OFFSET")
-                 ->check(CLI::NonNegativeNumber);
-             return [options](Context& context) { return Logs(*options, context); };
-           });
+  cli->Add(
+      {.name = "logs",
+       .summary = "Print what a session's program wrote, byte for byte",
+       .arguments = "[OPTIONS] NAME",
+       .examples = {"berth logs web", "berth logs -f web", "berth logs --stderr job >errors.txt"}},
+      [](CLI::App* app) -> Cli::Action {
+        auto options = std::make_shared<LogsOptions>();
+        app->add_option("NAME", options->name, "Session")->required();
+        app->add_flag("-f,--follow", options->follow, "Go on until the session has ended");
+        app->add_flag("--stderr", options->standard_error,
+                      "Standard error (sessions with --pipes)");
+        app->add_option("--from", options->from,
+                        "Offset of the first byte wanted, counted from the very first")
+            ->type_name("OFFSET")
+            ->check(CLI::NonNegativeNumber);
+        return [options](Context& context) { return Logs(*options, context); };
+      });
 }
 
 }  // namespace berth::cli

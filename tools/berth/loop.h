@@ -1,4 +1,5 @@
-// Loop: waits on descriptors and a timer, and serves what is ready. One thread; nothing is polled in vain.
+// Loop: waits on descriptors and a timer, and serves what is ready. One thread; nothing is polled
+// in vain.
 #ifndef BERTH_TOOLS_BERTH_LOOP_H_
 #define BERTH_TOOLS_BERTH_LOOP_H_
 

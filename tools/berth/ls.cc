@@ -55,9 +55,10 @@ absl::StatusOr<int> List(Context& context) {
   Table table({"NAME", "STATE", "BACKEND", "PID", "AGE", "LAST-OUTPUT", "TITLE"});
   const absl::Time now = absl::Now();
   for (const SessionInfo& info : sessions) {
-    table.Add({info.name, State(info), info.backend, info.pid > 0 ? absl::StrCat(info.pid) : "-",
-               ShortDuration(now - info.created), Ago(info.last_output, now), Printable(info.title)},
-              {Colour::kNone, StateColour(info)});
+    table.Add(
+        {info.name, State(info), info.backend, info.pid > 0 ? absl::StrCat(info.pid) : "-",
+         ShortDuration(now - info.created), Ago(info.last_output, now), Printable(info.title)},
+        {Colour::kNone, StateColour(info)});
   }
   ABSL_RETURN_IF_ERROR(PrintTable(table));
   return kOk;
@@ -69,7 +70,8 @@ void AddLs(Cli* cli) {
   cli->Add({.name = "ls",
             .alias = "ps",
             .summary = "List the sessions",
-            .examples = {"berth ls", "berth ls --json | jq -r '.[] | select(.state == \"running\").name'"},
+            .examples = {"berth ls",
+                         "berth ls --json | jq -r '.[] | select(.state == \"running\").name'"},
             .json = true},
            [](CLI::App*) -> Cli::Action { return List; });
 }

@@ -34,11 +34,13 @@
 namespace berth::cli {
 namespace {
 
-// More than any program writes until its reader is there, so that nothing is lost between start and OpenOutput.
+// More than any program writes until its reader is there, so that nothing is lost between start and
+// OpenOutput.
 constexpr int64_t kKeptOutput = int64_t{64} << 20;
 
-// Sends standard input to a session with pipes. A thread of its own, since a program that does not read makes Send wait
-// while its output must still be carried. Ends with the session or with this object.
+// Sends standard input to a session with pipes. A thread of its own, since a program that does not
+// read makes Send wait while its output must still be carried. Ends with the session or with this
+// object.
 class InputFeeder {
  public:
   explicit InputFeeder(Session* session)
@@ -52,7 +54,8 @@ class InputFeeder {
  private:
   void Feed() {
     char buffer[64 << 10];
-    while (WaitFdOrCancel(STDIN_FILENO, POLLIN, cancel_.get(), absl::InfiniteFuture(), "read input").ok()) {
+    while (WaitFdOrCancel(STDIN_FILENO, POLLIN, cancel_.get(), absl::InfiniteFuture(), "read input")
+               .ok()) {
       const ssize_t n = read(STDIN_FILENO, buffer, sizeof(buffer));
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) break;
@@ -86,19 +89,23 @@ absl::Status AddPipes(Session* session, Foreground* foreground) {
                                                   {OutputStream::kStderr, STDERR_FILENO}};
   for (const auto& [stream, fd] : streams) {
     ABSL_ASSIGN_OR_RETURN(Output output, session->OpenOutput({.stream = stream}));
-    if (output.begins > 0) return absl::DataLossError("the command wrote more than could be kept before it was read");
+    if (output.begins > 0) {
+      return absl::DataLossError("the command wrote more than could be kept before it was read");
+    }
     foreground->AddOutput(std::move(output.fd), fd);
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<ExitStatus> Stay(Session* session, const SessionSpec& spec, SignalFd* signals) {
-  SessionProgram program(session);
+  ABSL_ASSIGN_OR_RETURN(const SessionInfo info, session->Info());
+  SessionProgram program(session, info.pid);
   Foreground foreground(&program, signals, spec.grace);
   std::unique_ptr<RawTerminal> raw;
   std::unique_ptr<InputFeeder> feeder;
   // Before the feeder is joined: what it waits for ends with the session.
-  const auto stop = absl::MakeCleanup([session] { session->Stop(absl::ZeroDuration()).IgnoreError(); });
+  const auto stop =
+      absl::MakeCleanup([session] { session->Stop(absl::ZeroDuration()).IgnoreError(); });
   if (spec.pty) {
     if (IsTerminal(STDIN_FILENO)) {
       ABSL_ASSIGN_OR_RETURN(raw, RawTerminal::Enter(STDIN_FILENO));

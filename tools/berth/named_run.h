@@ -1,4 +1,5 @@
-// `berth run` in a session: for commands that others may look at (--name) or that have limits in time.
+// `berth run` in a session: for commands that others may look at (--name) or that have limits in
+// time.
 #ifndef BERTH_TOOLS_BERTH_NAMED_RUN_H_
 #define BERTH_TOOLS_BERTH_NAMED_RUN_H_
 
@@ -9,7 +10,8 @@
 
 namespace berth::cli {
 
-// Makes the ephemeral session that `spec` describes, stays until its program has ended, and destroys it.
+// Makes the ephemeral session that `spec` describes, stays until its program has ended, and
+// destroys it.
 absl::StatusOr<int> RunInSession(Runtime* runtime, SessionSpec spec, SignalFd* signals);
 
 }  // namespace berth::cli

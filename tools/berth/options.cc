@@ -40,7 +40,9 @@ CLI::Option* AddParsed(CLI::App* app, const std::string& name, T* value, const s
           name,
           [value, name, parse](const std::string& text) {
             absl::StatusOr<T> parsed = parse(text);
-            if (!parsed.ok()) throw CLI::ValidationError(name, std::string(parsed.status().message()));
+            if (!parsed.ok()) {
+              throw CLI::ValidationError(name, std::string(parsed.status().message()));
+            }
             *value = *std::move(parsed);
           },
           help)
@@ -55,17 +57,20 @@ absl::StatusOr<absl::Duration> ParseDuration(absl::string_view text) {
   if (absl::SimpleAtod(text, &seconds)) {
     duration = absl::Seconds(seconds);
   } else if (!absl::ParseDuration(text, &duration)) {
-    return absl::InvalidArgumentError(absl::StrCat("'", text, "' is no duration; write 10s, 1m30s or 500ms"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", text, "' is no duration; write 10s, 1m30s or 500ms"));
   }
-  if (duration < absl::ZeroDuration()) return absl::InvalidArgumentError("a duration cannot be negative");
+  if (duration < absl::ZeroDuration()) {
+    return absl::InvalidArgumentError("a duration cannot be negative");
+  }
   return duration;
 }
 
 absl::StatusOr<TerminalSize> ParseSize(absl::string_view text) {
   const std::vector<absl::string_view> parts = absl::StrSplit(text, 'x');
   uint32_t rows, cols;
-  if (parts.size() != 2 || !absl::SimpleAtoi(parts[0], &rows) || !absl::SimpleAtoi(parts[1], &cols) ||
-      rows < 1 || rows > 1024 || cols < 1 || cols > 4096) {
+  if (parts.size() != 2 || !absl::SimpleAtoi(parts[0], &rows) ||
+      !absl::SimpleAtoi(parts[1], &cols) || rows < 1 || rows > 1024 || cols < 1 || cols > 4096) {
     return absl::InvalidArgumentError(
         absl::StrCat("'", text, "' is no size; write ROWSxCOLUMNS (up to 1024x4096), as in 24x80"));
   }
@@ -84,19 +89,22 @@ absl::StatusOr<int> ParseSignal(absl::string_view text) {
     if (name == known) return number;
     names.push_back(known);
   }
-  return absl::InvalidArgumentError(absl::StrCat("no signal is called '", text, "'; ",
-                                                 DidYouMean(name, names, "write TERM, SIGTERM or 15")));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "no signal is called '", text, "'; ", DidYouMean(name, names, "write TERM, SIGTERM or 15")));
 }
 
-CLI::Option* AddDuration(CLI::App* app, const std::string& name, absl::Duration* value, const std::string& help) {
+CLI::Option* AddDuration(CLI::App* app, const std::string& name, absl::Duration* value,
+                         const std::string& help) {
   return AddParsed(app, name, value, "TIME", help, ParseDuration);
 }
 
-CLI::Option* AddSize(CLI::App* app, const std::string& name, TerminalSize* value, const std::string& help) {
+CLI::Option* AddSize(CLI::App* app, const std::string& name, TerminalSize* value,
+                     const std::string& help) {
   return AddParsed(app, name, value, "ROWSxCOLS", help, ParseSize);
 }
 
-CLI::Option* AddSignal(CLI::App* app, const std::string& name, int* value, const std::string& help) {
+CLI::Option* AddSignal(CLI::App* app, const std::string& name, int* value,
+                       const std::string& help) {
   return AddParsed(app, name, value, "SIGNAL", help, ParseSignal);
 }
 
@@ -115,23 +123,28 @@ CLI::Option* AddChoice(CLI::App* app, const std::string& name, std::string* valu
 absl::StatusOr<std::string> AbsolutePath(absl::string_view path) {
   if (!path.empty() && path[0] == '/') return std::string(path);
   char here[PATH_MAX];
-  if (getcwd(here, sizeof(here)) == nullptr) return ErrnoStatus(errno, "find the working directory");
+  if (getcwd(here, sizeof(here)) == nullptr) {
+    return ErrnoStatus(errno, "find the working directory");
+  }
   return path.empty() ? std::string(here) : absl::StrCat(here, "/", path);
 }
 
 void ProgramOptions::AddTo(CLI::App* app) {
-  app->add_option("-e,--set", set_, "Set a variable, or copy it from here (-e KEY). May be repeated")
+  app->add_option("-e,--set", set_,
+                  "Set a variable, or copy it from here (-e KEY). May be repeated")
       ->type_name("KEY[=VALUE]")
       ->expected(1)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app->add_option("--cwd", cwd_, "Working directory of the command")->type_name("DIR");
-  app->add_option("--shell", shell_, "Run this line with /bin/sh instead of a command")->type_name("LINE");
+  app->add_option("--shell", shell_, "Run this line with /bin/sh instead of a command")
+      ->type_name("LINE");
 }
 
 void ProgramOptions::AddEnvironmentTo(CLI::App* app) {
   AddChoice(app, "--env", &base_, {"inherit", "basic", "clean"},
-            "What the environment starts from: all of this one, what a shell needs (default), or nothing");
+            "What the environment starts from: all of this one, what a shell needs (default), or "
+            "nothing");
 }
 
 absl::StatusOr<Command> ProgramOptions::ToCommand(const std::vector<std::string>& words) const {
@@ -148,7 +161,7 @@ absl::StatusOr<Env> ProgramOptions::ToEnv() const {
   for (const std::string& entry : set_) {
     const std::pair<absl::string_view, absl::string_view> parts =
         absl::StrSplit(entry, absl::MaxSplits('=', 1));
-    ABSL_RETURN_IF_ERROR(WithExitCode(CheckEnvKey(parts.first), kUsage));
+    ABSL_RETURN_IF_ERROR(CheckEnvKey(parts.first));
     if (entry.size() > parts.first.size()) {
       env.Set(parts.first, parts.second);
     } else if (const char* value = getenv(entry.c_str()); value != nullptr) {

@@ -1,4 +1,5 @@
-// Options whose values are more than text. A value that cannot be read is a usage error that names the option.
+// Options whose values are more than text. A value that cannot be read is a usage error that names
+// the option.
 #ifndef BERTH_TOOLS_BERTH_OPTIONS_H_
 #define BERTH_TOOLS_BERTH_OPTIONS_H_
 
@@ -24,8 +25,10 @@ absl::StatusOr<TerminalSize> ParseSize(absl::string_view text);
 // "TERM", "SIGTERM" or "15".
 absl::StatusOr<int> ParseSignal(absl::string_view text);
 
-CLI::Option* AddDuration(CLI::App* app, const std::string& name, absl::Duration* value, const std::string& help);
-CLI::Option* AddSize(CLI::App* app, const std::string& name, TerminalSize* value, const std::string& help);
+CLI::Option* AddDuration(CLI::App* app, const std::string& name, absl::Duration* value,
+                         const std::string& help);
+CLI::Option* AddSize(CLI::App* app, const std::string& name, TerminalSize* value,
+                     const std::string& help);
 CLI::Option* AddSignal(CLI::App* app, const std::string& name, int* value, const std::string& help);
 // An option that takes one of a few words.
 CLI::Option* AddChoice(CLI::App* app, const std::string& name, std::string* value,
@@ -38,8 +41,8 @@ class ProgramOptions {
   // Also where the environment starts from; exec has the session's.
   void AddEnvironmentTo(CLI::App* app);
 
-  // Fills in command, environment and directory of a ProcessSpec or a SessionSpec. `words` is the command line's own
-  // command, unless --shell gives one.
+  // Fills in command, environment and directory of a ProcessSpec or a SessionSpec. `words` is the
+  // command line's own command, unless --shell gives one.
   template <typename Spec>
   absl::Status FillIn(const std::vector<std::string>& words, Spec* spec) const {
     ABSL_ASSIGN_OR_RETURN(spec->command, ToCommand(words));

@@ -22,7 +22,8 @@ namespace {
 
 // Code points, which are columns in all that berth prints but for wide characters in titles.
 size_t Columns(absl::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 std::string Cut(absl::string_view text, size_t columns) {
@@ -50,7 +51,9 @@ absl::Status WriteAll(int fd, absl::string_view text) {
 
 absl::Status Print(absl::string_view text) { return WriteAll(STDOUT_FILENO, text); }
 
-void Note(absl::string_view text) { WriteAll(STDERR_FILENO, absl::StrCat(text, "\n")).IgnoreError(); }
+void Note(absl::string_view text) {
+  WriteAll(STDERR_FILENO, absl::StrCat(text, "\n")).IgnoreError();
+}
 
 bool WantsColour(int fd) {
   const char* no_color = getenv("NO_COLOR");
@@ -70,7 +73,8 @@ std::string Printable(absl::string_view text) {
   // C0 and DEL; C1 controls as UTF-8 (0xC2 0x80 to 0xC2 0x9F), which some terminals obey.
   for (size_t i = 0; i < out.size(); ++i) {
     const auto byte = static_cast<unsigned char>(out[i]);
-    const bool c1 = byte == 0xC2 && i + 1 < out.size() && static_cast<unsigned char>(out[i + 1]) < 0xA0;
+    const bool c1 =
+        byte == 0xC2 && i + 1 < out.size() && static_cast<unsigned char>(out[i + 1]) < 0xA0;
     if (absl::ascii_iscntrl(byte)) out[i] = ' ';
     if (c1) out[i] = out[i + 1] = ' ';
   }
@@ -109,7 +113,8 @@ std::string Table::Format(size_t width, bool colour) const {
       const bool last = i + 1 == columns;
       const std::string cell =
           last && width > 0 ? Cut(row.cells[i], width > used ? width - used : 0) : row.cells[i];
-      absl::StrAppend(&line, Paint(cell, i < row.colours.size() ? row.colours[i] : Colour::kNone, colour));
+      absl::StrAppend(&line,
+                      Paint(cell, i < row.colours.size() ? row.colours[i] : Colour::kNone, colour));
       if (!last) line.append(widths[i] - Columns(cell) + 2, ' ');
       used += widths[i] + 2;
     }

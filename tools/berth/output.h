@@ -1,4 +1,5 @@
-// What berth prints for people: bytes that arrive or an error, colour where it is wanted, tables that fit.
+// What berth prints for people: bytes that arrive or an error, colour where it is wanted, tables
+// that fit.
 #ifndef BERTH_TOOLS_BERTH_OUTPUT_H_
 #define BERTH_TOOLS_BERTH_OUTPUT_H_
 
@@ -14,13 +15,15 @@
 
 namespace berth::cli {
 
-// All of `text` to `fd`, or an error. A reader that went away is Aborted, with nothing to be said about it.
+// All of `text` to `fd`, or an error. A reader that went away is Aborted, with nothing to be said
+// about it.
 absl::Status WriteAll(int fd, absl::string_view text);
 absl::Status Print(absl::string_view text);
 // To standard error, for people; what cannot be written there cannot be told.
 void Note(absl::string_view text);
 
-// Whether `fd` shows colour: a terminal, no NO_COLOR (https://no-color.org), and TERM is not "dumb".
+// Whether `fd` shows colour: a terminal, no NO_COLOR (https://no-color.org), and TERM is not
+// "dumb".
 bool WantsColour(int fd);
 
 enum class Colour : uint8_t { kNone, kDim, kRed, kGreen, kYellow };
@@ -34,7 +37,8 @@ std::string ShortDuration(absl::Duration duration);
 // "512 B", "3.4 MiB"; "-" for what is not known (negative).
 std::string ShortBytes(int64_t bytes);
 
-// A table with a heading. The last column is cut so that a line fits in `width` columns; 0: nothing is cut.
+// A table with a heading. The last column is cut so that a line fits in `width` columns; 0: nothing
+// is cut.
 class Table {
  public:
   explicit Table(std::vector<std::string> heading) { rows_.push_back({std::move(heading), {}}); }

@@ -65,14 +65,16 @@ absl::StatusOr<int> Wait(const WaitOptions& options, Context& context) {
   return kOk;
 }
 
-// The command runs with the port in its environment; no other berth is given it until the command has ended.
+// The command runs with the port in its environment; no other berth is given it until the command
+// has ended.
 absl::StatusOr<int> Lease(const LeaseOptions& options, Context& context) {
   ProcessSpec spec;
   ABSL_RETURN_IF_ERROR(options.program.FillIn(context.words, &spec));
   ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<SignalFd> signals, SignalFd::Create());
   ABSL_ASSIGN_OR_RETURN(Runtime * runtime, context.GetRuntime());
   ABSL_ASSIGN_OR_RETURN(const StateDir dir, StateDir::Open(context.state_dir));
-  ABSL_ASSIGN_OR_RETURN(PortLease lease, PortLease::Acquire(absl::StrCat(dir.path(), "/ports"), options.port));
+  ABSL_ASSIGN_OR_RETURN(PortLease lease,
+                        PortLease::Acquire(absl::StrCat(dir.path(), "/ports"), options.port));
   lease.ReleaseSocket();
   spec.env.Set(options.variable, absl::StrCat(lease.port()));
   return RunProcess(std::move(spec), options.foreground, signals.get(),
@@ -96,8 +98,10 @@ void AddLease(Cli* cli) {
             .words = Words::kCommand},
            [](CLI::App* app) -> Cli::Action {
              auto options = std::make_shared<LeaseOptions>();
-             app->add_option("--port", options->port, "This port and no other (default: any)")->type_name("PORT");
-             app->add_option("--variable", options->variable, "Variable that tells the command (default: PORT)")
+             app->add_option("--port", options->port, "This port and no other (default: any)")
+                 ->type_name("PORT");
+             app->add_option("--variable", options->variable,
+                             "Variable that tells the command (default: PORT)")
                  ->type_name("KEY");
              options->program.AddTo(app);
              options->program.AddEnvironmentTo(app);
@@ -114,8 +118,11 @@ void AddWaitUnbound(Cli* cli) {
             .json = true},
            [](CLI::App* app) -> Cli::Action {
              auto options = std::make_shared<WaitOptions>();
-             app->add_option("PORT", options->port, "1 to 65535")->required()->check(CLI::Range(1, 65535));
-             AddDuration(app, "--timeout", &options->timeout, "Give up after this time (exit code 124)");
+             app->add_option("PORT", options->port, "1 to 65535")
+                 ->required()
+                 ->check(CLI::Range(1, 65535));
+             AddDuration(app, "--timeout", &options->timeout,
+                         "Give up after this time (exit code 124)");
              return [options](Context& context) { return Wait(*options, context); };
            });
 }

@@ -2,6 +2,8 @@
 #ifndef BERTH_TOOLS_BERTH_PROGRAM_H_
 #define BERTH_TOOLS_BERTH_PROGRAM_H_
 
+#include <sys/types.h>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -23,6 +25,20 @@ class Program {
   virtual absl::Status Resize(TerminalSize size) = 0;
 };
 
+// The process group that a program leads, held by a pidfd so that it cannot be mistaken for
+// another's.
+class ProcessGroup {
+ public:
+  // `pid` 0: there is none here.
+  explicit ProcessGroup(pid_t pid);
+  // False if that cannot be done here: before Linux 6.9, or the program runs elsewhere.
+  bool Signal(int signal) const;
+  void Forget() { pidfd_.reset(); }
+
+ private:
+  UniqueFd pidfd_;
+};
+
 // Neither owns what it is about.
 class ProcessProgram final : public Program {
  public:
@@ -35,13 +51,14 @@ class ProcessProgram final : public Program {
 
  private:
   Process* const process_;
-  const UniqueFd pidfd_;
+  ProcessGroup group_;
 };
 
 class SessionProgram final : public Program {
  public:
-  explicit SessionProgram(Session* session) : session_(session) {}
-  absl::Status Signal(int signal) override { return session_->Signal(signal); }
+  // `pid` is that of its main process, as Info told it.
+  SessionProgram(Session* session, pid_t pid);
+  absl::Status Signal(int signal) override;
   absl::StatusOr<ExitStatus> Stop(absl::Duration grace) override { return session_->Stop(grace); }
   absl::StatusOr<ExitStatus> Wait(absl::Time deadline) override { return session_->Wait(deadline); }
   absl::StatusOr<UniqueFd> ExitFd() override { return session_->ExitFd(); }
@@ -49,6 +66,7 @@ class SessionProgram final : public Program {
 
  private:
   Session* const session_;
+  ProcessGroup group_;
 };
 
 }  // namespace berth::cli

@@ -15,7 +15,8 @@ namespace berth::cli {
 namespace {
 
 constexpr size_t kReadSize = 64 << 10;
-// A pipe that polls as writable takes this much without blocking (pipe(7)), and a terminal is as quick with it.
+// A pipe that polls as writable takes this much without blocking (pipe(7)), and a terminal is as
+// quick with it.
 constexpr size_t kWriteSize = 4096;
 
 }  // namespace
@@ -44,7 +45,9 @@ absl::Status Pump::Read() {
   const ssize_t n = read(from_, buffer, sizeof(buffer));
   if (n < 0 && (errno == EINTR || errno == EAGAIN)) return absl::OkStatus();
   // EIO is the end of a terminal; a descriptor that the caller closed (EBADF) has nothing either.
-  if (n < 0 && errno != EIO && errno != EBADF && errno != ECONNRESET) return ErrnoStatus(errno, "read");
+  if (n < 0 && errno != EIO && errno != EBADF && errno != ECONNRESET) {
+    return ErrnoStatus(errno, "read");
+  }
   if (n <= 0) {
     if (farewell_) pending_ = farewell_(last_);
     last_end_ = End::kEndOfFile;

@@ -1,7 +1,9 @@
-// Pump: carries bytes from one descriptor to another, byte for byte, without ever blocking its Loop.
+// Pump: carries bytes from one descriptor to another, byte for byte, without ever blocking its
+// Loop.
 //
-// What was read is written before more is read, so a reader that is slow slows the writer down and nothing piles up.
-// Descriptors that were inherited stay as they are: the shell and others share their O_NONBLOCK.
+// What was read is written before more is read, so a reader that is slow slows the writer down and
+// nothing piles up. Descriptors that were inherited stay as they are: the shell and others share
+// their O_NONBLOCK.
 #ifndef BERTH_TOOLS_BERTH_PUMP_H_
 #define BERTH_TOOLS_BERTH_PUMP_H_
 
@@ -21,13 +23,18 @@ class Pump final : public Source {
   enum class End { kRunning, kEndOfFile, kReaderGone, kStopped };
 
   // A caller's descriptor, not closed here; or one of our own, closed at the end.
-  Pump(int from, UniqueFd to) : from_(from), own_(std::move(to)), to_(own_.get()) { SetNonBlocking(); }
+  Pump(int from, UniqueFd to) : from_(from), own_(std::move(to)), to_(own_.get()) {
+    SetNonBlocking();
+  }
   Pump(UniqueFd from, int to) : from_(from.get()), own_(std::move(from)), to_(to) {}
 
-  // Looks at what was read before it is written, and may change it; false stops the pump once the rest is written.
+  // Looks at what was read before it is written, and may change it; false stops the pump once the
+  // rest is written.
   void set_filter(std::function<bool(std::string*)> filter) { filter_ = std::move(filter); }
   // Written after the last byte of a `from` that has ended; given what was written before it.
-  void set_farewell(std::function<std::string(char last)> farewell) { farewell_ = std::move(farewell); }
+  void set_farewell(std::function<std::string(char last)> farewell) {
+    farewell_ = std::move(farewell);
+  }
 
   pollfd Want() const override;
   absl::Status Ready() override;

@@ -34,7 +34,9 @@ absl::Status Remove(Context& context, const std::string& name, absl::Duration gr
 }
 
 absl::StatusOr<std::vector<std::string>> Chosen(const RmOptions& options, Context& context) {
-  if (options.all == !options.names.empty()) return UsageError("give the names of sessions, or --all");
+  if (options.all == !options.names.empty()) {
+    return UsageError("give the names of sessions, or --all");
+  }
   if (!options.all) return options.names;
   ABSL_ASSIGN_OR_RETURN(Runtime * runtime, context.GetRuntime());
   ABSL_ASSIGN_OR_RETURN(const std::vector<SessionInfo> sessions, runtime->List());
@@ -77,7 +79,8 @@ void AddRm(Cli* cli) {
              auto options = std::make_shared<RmOptions>();
              app->add_option("NAME", options->names, "Sessions");
              app->add_flag("--all", options->all, "All sessions of this state directory");
-             AddDuration(app, "--grace", &options->grace, "Time between TERM and KILL (default: 5s)");
+             AddDuration(app, "--grace", &options->grace,
+                         "Time between TERM and KILL (default: 5s)");
              return [options](Context& context) { return Rm(*options, context); };
            });
 }

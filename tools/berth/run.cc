@@ -27,7 +27,8 @@ namespace {
 
 struct RunOptions {
   bool NeedsSession() const {
-    return !name.empty() || wall != absl::InfiniteDuration() || inactivity != absl::InfiniteDuration();
+    return !name.empty() || wall != absl::InfiniteDuration() ||
+           inactivity != absl::InfiniteDuration();
   }
 
   ProgramOptions program;
@@ -71,17 +72,20 @@ void AddRun(Cli* cli) {
   cli->Add({.name = "run",
             .summary = "Run a command to its end, with these streams and its exit code",
             .arguments = "[OPTIONS] [--] COMMAND [ARGUMENT…]",
-            .examples = {"berth run -- make test", "berth run --wall 10m --shell 'npm ci && npm test' >log",
-                         "berth run --name build -e CC=clang -- make   # 'berth attach build' elsewhere"},
+            .examples =
+                {"berth run -- make test", "berth run --wall 10m --shell 'npm ci && npm test' >log",
+                 "berth run --name build -e CC=clang -- make   # 'berth attach build' elsewhere"},
             .words = Words::kCommand},
            [](CLI::App* app) -> Cli::Action {
              auto options = std::make_shared<RunOptions>();
-             app->add_option("--name", options->name, "Make it a session that others can look at while it runs")
+             app->add_option("--name", options->name,
+                             "Make it a session that others can look at while it runs")
                  ->type_name("NAME");
              options->program.AddTo(app);
              options->program.AddEnvironmentTo(app);
              options->foreground.AddTo(app);
-             AddDuration(app, "--wall", &options->wall, "End the command after this time (exit code 124)");
+             AddDuration(app, "--wall", &options->wall,
+                         "End the command after this time (exit code 124)");
              AddDuration(app, "--inactivity", &options->inactivity,
                          "End it after this time without output (exit code 124)");
              return [options](Context& context) { return Run(*options, context); };

@@ -30,7 +30,8 @@ namespace {
 
 constexpr char kEndOfInput = '\x04';  // VEOF
 
-// A terminal takes Ctrl-D for the end of input at the beginning of a line only; elsewhere the first one ends the line.
+// A terminal takes Ctrl-D for the end of input at the beginning of a line only; elsewhere the first
+// one ends the line.
 std::string TerminalFarewell(char last) { return std::string(last == '\n' ? 1 : 2, kEndOfInput); }
 
 absl::StatusOr<std::unique_ptr<Process>> Started(absl::StatusOr<std::unique_ptr<Process>> process) {
@@ -64,24 +65,31 @@ absl::StatusOr<int> RunWithTerminal(ProcessSpec spec, absl::Duration grace, Sign
 void ForegroundOptions::AddTo(CLI::App* app) {
   AddChoice(app, "--tty", &tty, {"auto", "always", "never"},
             "Give the command a terminal of its own (auto: if all three streams here are one)");
-  AddDuration(app, "--grace", &grace, "Time between TERM and KILL, when it is asked to end (default: 5s)");
+  AddDuration(app, "--grace", &grace,
+              "Time between TERM and KILL, when it is asked to end (default: 5s)");
 }
 
-bool ForegroundOptions::WantsTerminal() const { return tty == "always" || (tty == "auto" && AllTerminals()); }
+bool ForegroundOptions::WantsTerminal() const {
+  return tty == "always" || (tty == "auto" && AllTerminals());
+}
 
 absl::StatusOr<int> ReportEnd(const ExitStatus& status) {
   const std::optional<int> code = ExitCodeOf(status);
   if (!code.has_value()) return absl::UnavailableError("the command has ended, but nobody saw how");
   if (*code == kTimedOut && status.reason != EndReason::kExited) {
-    Note(absl::StrCat("berth: the command was stopped by its ", EndReasonName(status.reason), " limit"));
+    Note(absl::StrCat("berth: the command was stopped by its ", EndReasonName(status.reason),
+                      " limit"));
   }
   return *code;
 }
 
-absl::StatusOr<int> RunProcess(ProcessSpec spec, const ForegroundOptions& options, SignalFd* signals,
-                               const StartProcess& start) {
-  if (options.WantsTerminal()) return RunWithTerminal(std::move(spec), options.grace, signals, start);
-  // A terminal lets only its foreground group read, and the command leads a group of its own: so berth reads for it.
+absl::StatusOr<int> RunProcess(ProcessSpec spec, const ForegroundOptions& options,
+                               SignalFd* signals, const StartProcess& start) {
+  if (options.WantsTerminal()) {
+    return RunWithTerminal(std::move(spec), options.grace, signals, start);
+  }
+  // A terminal lets only its foreground group read, and the command leads a group of its own: so
+  // berth reads for it.
   const bool relays = IsTerminal(STDIN_FILENO);
   spec.stdin_ = relays ? Stdio::Pipe() : Stdio::Fd(STDIN_FILENO);
   spec.stdout_ = Stdio::Fd(STDOUT_FILENO);

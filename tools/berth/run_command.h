@@ -1,4 +1,5 @@
-// Runs one command to its end with the caller's own streams: what `run`, `exec` and `ports lease` have in common.
+// Runs one command to its end with the caller's own streams: what `run`, `exec` and `ports lease`
+// have in common.
 #ifndef BERTH_TOOLS_BERTH_RUN_COMMAND_H_
 #define BERTH_TOOLS_BERTH_RUN_COMMAND_H_
 
@@ -28,12 +29,14 @@ struct ForegroundOptions {
 
 using StartProcess = std::function<absl::StatusOr<std::unique_ptr<Process>>(const ProcessSpec&)>;
 
-// Fills in the streams of `spec`, starts it with `start` and stays until it has ended. With a terminal, its own PTY and
-// ours in raw mode; without, our descriptors themselves, so that nothing stands between the command and its files.
-absl::StatusOr<int> RunProcess(ProcessSpec spec, const ForegroundOptions& options, SignalFd* signals,
-                               const StartProcess& start);
+// Fills in the streams of `spec`, starts it with `start` and stays until it has ended. With a
+// terminal, its own PTY and ours in raw mode; without, our descriptors themselves, so that nothing
+// stands between the command and its files.
+absl::StatusOr<int> RunProcess(ProcessSpec spec, const ForegroundOptions& options,
+                               SignalFd* signals, const StartProcess& start);
 
-// The code of a command that ended, with a word on standard error where the code alone does not say why.
+// The code of a command that ended, with a word on standard error where the code alone does not say
+// why.
 absl::StatusOr<int> ReportEnd(const ExitStatus& status);
 
 }  // namespace berth::cli

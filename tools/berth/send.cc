@@ -61,48 +61,60 @@ absl::StatusOr<int> Send(const SendOptions& options, Context& context) {
                         .submit = submits ? absl::string_view(options.submit) : "",
                         .paste = !options.no_paste,
                         .await = wanted};
-  ABSL_ASSIGN_OR_RETURN(const Delivery delivery, session->Send(message, absl::Now() + options.timeout));
+  ABSL_ASSIGN_OR_RETURN(const Delivery delivery,
+                        session->Send(message, absl::Now() + options.timeout));
   if (context.json) {
-    ABSL_RETURN_IF_ERROR(PrintJson({{"name", session->name()}, {"delivery", DeliveryName(delivery)}}));
+    ABSL_RETURN_IF_ERROR(
+        PrintJson({{"name", session->name()}, {"delivery", DeliveryName(delivery)}}));
   }
   if (delivery >= wanted) return kOk;
-  return WithHint(absl::DeadlineExceededError(absl::StrCat("the message is ", DeliveryName(delivery), ", but not ",
-                                                           DeliveryName(wanted), " yet")),
-                  "do not send it again: the session has it. A longer --timeout waits longer");
+  return WithHint(
+      absl::DeadlineExceededError(absl::StrCat("the message is ", DeliveryName(delivery),
+                                               ", but not ", DeliveryName(wanted), " yet")),
+      "do not send it again: the session has it. A longer --timeout waits longer");
 }
 
 absl::StatusOr<int> Keys(const std::string& name, Context& context) {
-  if (context.words.empty()) return WithHint(UsageError("no key was given"), "as in: berth keys NAME C-c Up Enter");
+  if (context.words.empty()) {
+    return WithHint(UsageError("no key was given"), "as in: berth keys NAME C-c Up Enter");
+  }
   ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, context.OpenSession(name));
   const absl::Status sent = session->SendKeys(context.words);
   if (absl::IsInvalidArgument(sent)) {
-    return WithHint(WithExitCode(sent, kUsage), "keys are called Enter, Tab, Escape, Up, PageUp, F5, C-c, M-x, a, …");
+    return WithHint(sent, "keys are called Enter, Tab, Escape, Up, PageUp, F5, C-c, M-x, a, …");
   }
   ABSL_RETURN_IF_ERROR(sent);
+  if (context.json) {
+    ABSL_RETURN_IF_ERROR(
+        PrintJson({{"name", session->name()}, {"delivery", DeliveryName(Delivery::kWritten)}}));
+  }
   return kOk;
 }
 
 }  // namespace
 
 void AddSend(Cli* cli) {
-  cli->Add({.name = "send",
-            .summary = "Type a message into a session, whole or not at all",
-            .arguments = "NAME [OPTIONS] [--] [TEXT… | -]",
-            .examples = {"berth send fix-42 run the tests again", "berth send fix-42 - <prompt.md",
-                         "berth send web --submit none --await written q"},
-            .words = Words::kText,
-            .json = true},
-           [](CLI::App* app) -> Cli::Action {
-             auto options = std::make_shared<SendOptions>();
-             app->add_option("NAME", options->name, "Session")->required();
-             app->add_option("--submit", options->submit, "Key that is pressed after the text, or none (default: Enter)")
-                 ->type_name("KEY|none");
-             app->add_flag("--no-paste", options->no_paste, "Type it, even if the program asked for bracketed paste");
-             AddChoice(app, "--await", &options->await, {"queued", "written", "submitted", "confirmed"},
-                       "How far its way is waited for (default: submitted)");
-             AddDuration(app, "--timeout", &options->timeout, "How long (default: 30s; exit code 124)");
-             return [options](Context& context) { return Send(*options, context); };
-           });
+  cli->Add(
+      {.name = "send",
+       .summary = "Type a message into a session, whole or not at all",
+       .arguments = "NAME [OPTIONS] [--] [TEXT… | -]",
+       .examples = {"berth send fix-42 run the tests again", "berth send fix-42 - <prompt.md",
+                    "berth send web --submit none --await written q"},
+       .words = Words::kText,
+       .json = true},
+      [](CLI::App* app) -> Cli::Action {
+        auto options = std::make_shared<SendOptions>();
+        app->add_option("NAME", options->name, "Session")->required();
+        app->add_option("--submit", options->submit,
+                        "Key that is pressed after the text, or none (default: Enter)")
+            ->type_name("KEY|none");
+        app->add_flag("--no-paste", options->no_paste,
+                      "Type it, even if the program asked for bracketed paste");
+        AddChoice(app, "--await", &options->await, {"queued", "written", "submitted", "confirmed"},
+                  "How far its way is waited for (default: submitted)");
+        AddDuration(app, "--timeout", &options->timeout, "How long (default: 30s; exit code 124)");
+        return [options](Context& context) { return Send(*options, context); };
+      });
 }
 
 void AddKeys(Cli* cli) {
@@ -110,7 +122,8 @@ void AddKeys(Cli* cli) {
             .summary = "Press keys in a session, by name",
             .arguments = "NAME [--] KEY…",
             .examples = {"berth keys fix-42 C-c", "berth keys fix-42 Escape Up Up Enter"},
-            .words = Words::kText},
+            .words = Words::kText,
+            .json = true},
            [](CLI::App* app) -> Cli::Action {
              auto name = std::make_shared<std::string>();
              app->add_option("NAME", *name, "Session")->required();

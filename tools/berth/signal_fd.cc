@@ -20,8 +20,11 @@ absl::StatusOr<std::unique_ptr<SignalFd>> SignalFd::Create() {
   sigemptyset(&wanted);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH}) {
     struct sigaction now;
-    // A blocked signal is kept even if it is ignored: one that the caller ignores must stay out of this.
-    if (sigaction(signal, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) sigaddset(&wanted, signal);
+    // A blocked signal is kept even if it is ignored: one that the caller ignores must stay out of
+    // this.
+    if (sigaction(signal, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) {
+      sigaddset(&wanted, signal);
+    }
   }
   sigprocmask(SIG_BLOCK, &wanted, &signals->before_);
   signals->fd_ = UniqueFd(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
@@ -30,7 +33,8 @@ absl::StatusOr<std::unique_ptr<SignalFd>> SignalFd::Create() {
 }
 
 SignalFd::~SignalFd() {
-  // What came since must not end berth on its last steps: the program's own end is the answer to it.
+  // What came since must not end berth on its last steps: the program's own end is the answer to
+  // it.
   while (fd_.ok() && Next().has_value()) {
   }
   sigprocmask(SIG_SETMASK, &before_, nullptr);

@@ -1,6 +1,7 @@
 // SignalFd: signals as something to wait for. While it lives they do not end berth.
 //
-// Make it before anything that must not be left behind. Signals that the caller ignores (nohup) stay ignored.
+// Make it before anything that must not be left behind. Signals that the caller ignores (nohup)
+// stay ignored.
 #ifndef BERTH_TOOLS_BERTH_SIGNAL_FD_H_
 #define BERTH_TOOLS_BERTH_SIGNAL_FD_H_
 

@@ -50,8 +50,9 @@ absl::StatusOr<int> Start(const StartOptions& options, Context& context) {
   ABSL_ASSIGN_OR_RETURN(Runtime * runtime, context.GetRuntime());
   absl::StatusOr<std::unique_ptr<Session>> session = runtime->CreateSession(spec);
   if (absl::IsAlreadyExists(session.status())) {
-    return WithHint(session.status(), absl::StrCat("'berth rm ", spec.name, "' removes it, 'berth attach ", spec.name,
-                                                   "' shows it"));
+    return WithHint(session.status(),
+                    absl::StrCat("'berth rm ", spec.name, "' removes it, 'berth attach ", spec.name,
+                                 "' shows it"));
   }
   if (!session.ok()) return StartFailure(session.status());
   if (const std::optional<int> signal = signals->Next(); signal.has_value()) {
@@ -73,7 +74,8 @@ void AddStart(Cli* cli) {
   cli->Add({.name = "start",
             .summary = "Start a session that outlives this terminal; prints its handle",
             .arguments = "NAME [OPTIONS] [--] COMMAND [ARGUMENT…]",
-            .examples = {"berth start fix-42 -- claude", "berth start web --log web.log -e PORT=8080 -- ./server",
+            .examples = {"berth start fix-42 -- claude",
+                         "berth start web --log web.log -e PORT=8080 -- ./server",
                          "berth start job --pipes --wall 1h --shell 'make 2>&1'"},
             .words = Words::kCommand,
             .json = true},
@@ -85,9 +87,11 @@ void AddStart(Cli* cli) {
              options->program.AddEnvironmentTo(app);
              app->add_flag("--pipes", options->pipes, "Three pipes instead of a terminal");
              AddSize(app, "--size", &spec.size, "Size of the terminal (default: 24x80)");
-             app->add_option("--log", options->log, "Write all output to this file too")->type_name("FILE");
+             app->add_option("--log", options->log, "Write all output to this file too")
+                 ->type_name("FILE");
              AddDuration(app, "--wall", &spec.wall_limit, "End it after this time");
-             AddDuration(app, "--inactivity", &spec.inactivity_limit, "End it after this time without output");
+             AddDuration(app, "--inactivity", &spec.inactivity_limit,
+                         "End it after this time without output");
              AddDuration(app, "--grace", &spec.grace, "Time between TERM and KILL (default: 5s)");
              return [options](Context& context) { return Start(*options, context); };
            });

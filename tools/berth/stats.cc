@@ -43,7 +43,9 @@ absl::StatusOr<std::vector<Usage>> UsageOfAll(Context& context) {
     if (info.state != SessionState::kRunning) continue;
     absl::StatusOr<std::unique_ptr<Session>> session = runtime->Open(info.handle);
     if (!session.ok()) continue;
-    if (absl::StatusOr<Usage> usage = UsageOf(**session); usage.ok()) all.push_back(*std::move(usage));
+    if (absl::StatusOr<Usage> usage = UsageOf(**session); usage.ok()) {
+      all.push_back(*std::move(usage));
+    }
   }
   return all;
 }
@@ -57,9 +59,10 @@ Json UsageJson(const Usage& usage) {
 absl::Status PrintUsage(const std::vector<Usage>& all) {
   Table table({"NAME", "CPU", "MEMORY", "PROCESSES", "READ", "WRITTEN", "SOURCE"});
   for (const auto& [name, stats] : all) {
-    table.Add({name, absl::StrFormat("%.2fs", absl::ToDoubleSeconds(stats.cpu)), ShortBytes(stats.memory_bytes),
-               stats.processes < 0 ? "-" : absl::StrCat(stats.processes), ShortBytes(stats.read_bytes),
-               ShortBytes(stats.write_bytes), stats.source});
+    table.Add({name, absl::StrFormat("%.2fs", absl::ToDoubleSeconds(stats.cpu)),
+               ShortBytes(stats.memory_bytes),
+               stats.processes < 0 ? "-" : absl::StrCat(stats.processes),
+               ShortBytes(stats.read_bytes), ShortBytes(stats.write_bytes), stats.source});
   }
   return PrintTable(table);
 }

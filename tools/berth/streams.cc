@@ -27,8 +27,8 @@ absl::StatusOr<size_t> ReadSome(int fd, char* buffer, size_t size) {
   return static_cast<size_t>(n);
 }
 
-// Waits until `fd` can be read. Aborted once nobody reads standard output: a session may be silent for days, and
-// `berth logs -f x | head -1` must not stay that long.
+// Waits until `fd` can be read. Aborted once nobody reads standard output: a session may be silent
+// for days, and `berth logs -f x | head -1` must not stay that long.
 absl::Status AwaitInput(int fd) {
   pollfd fds[2] = {{fd, POLLIN, 0}, {STDOUT_FILENO, 0, 0}};
   while (poll(fds, 2, -1) < 0) {
@@ -54,8 +54,9 @@ absl::Status CopyOut(int fd, int64_t limit) {
   char buffer[kReadSize];
   while (limit > 0) {
     ABSL_RETURN_IF_ERROR(AwaitInput(fd));
-    ABSL_ASSIGN_OR_RETURN(const size_t n,
-                          ReadSome(fd, buffer, static_cast<size_t>(std::min<int64_t>(limit, sizeof(buffer)))));
+    ABSL_ASSIGN_OR_RETURN(
+        const size_t n,
+        ReadSome(fd, buffer, static_cast<size_t>(std::min<int64_t>(limit, sizeof(buffer)))));
     if (n == 0) break;
     ABSL_RETURN_IF_ERROR(Print(absl::string_view(buffer, n)));
     limit -= static_cast<int64_t>(n);

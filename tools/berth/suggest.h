@@ -14,7 +14,8 @@ namespace berth::cli {
 // Insertions, deletions, substitutions and swaps of neighbours between the two.
 size_t EditDistance(absl::string_view a, absl::string_view b);
 
-// The nearest candidate, or "" if none is near: at most a third of the word's letters are wrong, one in short words.
+// The nearest candidate, or "" if none is near: at most a third of the word's letters are wrong,
+// one in short words.
 std::string Nearest(absl::string_view word, const std::vector<std::string>& candidates);
 
 // "did you mean 'x'?", or `otherwise` if nothing is near.

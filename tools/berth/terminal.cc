@@ -21,7 +21,9 @@ bool AllTerminals() {
 
 TerminalSize CurrentSize() {
   winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0) return {};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0) {
+    return {};
+  }
   return {size.ws_row, size.ws_col};
 }
 

@@ -17,7 +17,8 @@ bool AllTerminals();
 // The size of the terminal on standard output; 24x80 if there is none or it does not say.
 TerminalSize CurrentSize();
 
-// The terminal `fd` in raw mode while this lives: keys reach the program as they are. Not copyable, one thread.
+// The terminal `fd` in raw mode while this lives: keys reach the program as they are. Not copyable,
+// one thread.
 class RawTerminal {
  public:
   static absl::StatusOr<std::unique_ptr<RawTerminal>> Enter(int fd);

@@ -80,26 +80,28 @@ void AddWait(Cli* cli) {
            [](CLI::App* app) -> Cli::Action {
              auto options = std::make_shared<WaitOptions>();
              app->add_option("NAME", options->name, "Session")->required();
-             AddDuration(app, "--timeout", &options->timeout, "Give up after this time (exit code 124)");
+             AddDuration(app, "--timeout", &options->timeout,
+                         "Give up after this time (exit code 124)");
              return [options](Context& context) { return Wait(*options, context); };
            });
 }
 
 void AddKill(Cli* cli) {
-  cli->Add({.name = "kill",
-            .summary = "End a session's program and all that it started, or signal it",
-            .arguments = "[OPTIONS] NAME",
-            .examples = {"berth kill web", "berth kill web --grace 30s", "berth kill web --signal HUP"},
-            .json = true},
-           [](CLI::App* app) -> Cli::Action {
-             auto options = std::make_shared<KillOptions>();
-             app->add_option("NAME", options->name, "Session")->required();
-             CLI::Option* signal =
-                 AddSignal(app, "-s,--signal", &options->signal, "Only send this signal to the main process");
-             AddDuration(app, "--grace", &options->grace, "Time between TERM and KILL (default: 5s)")
-                 ->excludes(signal);
-             return [options](Context& context) { return Kill(*options, context); };
-           });
+  cli->Add(
+      {.name = "kill",
+       .summary = "End a session's program and all that it started, or signal it",
+       .arguments = "[OPTIONS] NAME",
+       .examples = {"berth kill web", "berth kill web --grace 30s", "berth kill web --signal HUP"},
+       .json = true},
+      [](CLI::App* app) -> Cli::Action {
+        auto options = std::make_shared<KillOptions>();
+        app->add_option("NAME", options->name, "Session")->required();
+        CLI::Option* signal = AddSignal(app, "-s,--signal", &options->signal,
+                                        "Only send this signal to the main process");
+        AddDuration(app, "--grace", &options->grace, "Time between TERM and KILL (default: 5s)")
+            ->excludes(signal);
+        return [options](Context& context) { return Kill(*options, context); };
+      });
 }
 
 }  // namespace berth::cli
