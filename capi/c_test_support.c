@@ -70,6 +70,22 @@ static int remove_one(const char* path, const struct stat* info, int type, struc
   return remove(path);
 }
 
+/* Whether a process has a file below `folder` open, as a session's supervisor has. */
+static int has_open(const char* pid, const char* folder) {
+  char path[300], target[300];
+  snprintf(path, sizeof(path), "/proc/%.20s/fd", pid);
+  DIR* fds = opendir(path);
+  struct dirent* entry;
+  int found = 0;
+  while (fds != NULL && !found && (entry = readdir(fds)) != NULL) {
+    const ssize_t size = readlinkat(dirfd(fds), entry->d_name, target, sizeof(target) - 1);
+    found =
+        size > 0 && (size_t)size >= strlen(folder) && memcmp(target, folder, strlen(folder)) == 0;
+  }
+  if (fds != NULL) closedir(fds);
+  return found;
+}
+
 /* Whether the environment of that process has `text` in it. */
 static int environment_has(const char* pid, const char* text) {
   char path[300];
@@ -102,7 +118,7 @@ void check_nothing_left(const char* state_dir, int killed_owners) {
   CHECK(processes != NULL);
   while ((entry = readdir(processes)) != NULL) {
     if (!isdigit((unsigned char)entry->d_name[0]) || atoi(entry->d_name) == getpid()) continue;
-    if (!environment_has(entry->d_name, state_dir)) continue;
+    if (!environment_has(entry->d_name, state_dir) && !has_open(entry->d_name, state_dir)) continue;
     fprintf(stderr, "left behind: process %s\n", entry->d_name);
     exit(1);
   }

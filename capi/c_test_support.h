@@ -18,9 +18,14 @@
 #define CHECK_TEXT(expected, actual) check_text(__FILE__, __LINE__, expected, actual)
 
 /* Where CHECKed calls put their errors. One for each thread. */
+#ifdef __cplusplus
+extern thread_local berth_error* last_error;
+#else
 extern _Thread_local berth_error* last_error;
+#endif
 
-_Noreturn void fail_check(const char* file, int line, const char* what, const berth_error* error);
+void fail_check(const char* file, int line, const char* what, const berth_error* error)
+    __attribute__((noreturn));
 void check_code(const char* file, int line, const char* call, int32_t expected, int32_t actual);
 void check_text(const char* file, int line, const char* expected, const char* actual);
 

@@ -7,10 +7,10 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <unordered_map>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/node_hash_map.h"
 #include "absl/synchronization/mutex.h"
 
 namespace berth::capi {
@@ -29,7 +29,8 @@ struct Entry {
 
 struct Shard {
   absl::Mutex mutex;
-  absl::node_hash_map<uintptr_t, Entry> entries ABSL_GUARDED_BY(mutex);
+  // Of the standard library, whose maps stay whole when memory runs out; Abseil's do not.
+  std::unordered_map<uintptr_t, Entry> entries ABSL_GUARDED_BY(mutex);
 };
 
 struct Table {

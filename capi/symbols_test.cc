@@ -43,10 +43,21 @@ class Elf {
         const auto* symbols = At<Elf64_Sym>(section.sh_offset);
         for (size_t s = 0; s < section.sh_size / sizeof(Elf64_Sym); ++s) {
           const char* name = Text(sections[section.sh_link], symbols[s].st_name);
-          // SHN_ABS: the name of the version itself.
-          if (symbols[s].st_shndx == SHN_ABS) versions_.insert(name);
-          if (symbols[s].st_shndx != SHN_UNDEF && symbols[s].st_shndx != SHN_ABS)
-            exported_.insert(name);
+          // SHN_ABS: some linkers also export the version's own name.
+          const bool defined = symbols[s].st_shndx != SHN_UNDEF && symbols[s].st_shndx != SHN_ABS;
+          if (defined) exported_.insert(name);
+        }
+      }
+      if (section.sh_type == SHT_GNU_verdef) {
+        uint64_t offset = section.sh_offset;
+        for (uint32_t left = section.sh_info; left > 0; --left) {
+          const auto* version = At<Elf64_Verdef>(offset);
+          const auto* name = At<Elf64_Verdaux>(offset + version->vd_aux);
+          // The base is the library's own name.
+          if ((version->vd_flags & VER_FLG_BASE) == 0) {
+            versions_.insert(Text(sections[section.sh_link], name->vda_name));
+          }
+          offset += version->vd_next;
         }
       }
       if (section.sh_type == SHT_DYNAMIC) {
