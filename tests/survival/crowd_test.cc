@@ -1,4 +1,5 @@
-// Scenario 31, without limits: hundreds of short lives leave no zombie, steal no exit status, raise no signal.
+// Scenario 31, without limits: hundreds of short lives leave no zombie, steal no exit status, raise
+// no signal.
 
 #include <errno.h>
 #include <signal.h>
@@ -60,7 +61,8 @@ using Crowd = TreeTest;
 TEST_F(Crowd, OfShortProcessesLeavesNoChildNoZombieAndNoSignal) {
   ChildSignal signal;
   for (int i = 0; i < kProcesses; ++i) {
-    auto process = runtime_->Spawn({.command = Command::Argv({"sh", "-c", absl::StrCat("exit ", i % 256)})});
+    auto process =
+        runtime_->Spawn({.command = Command::Argv({"sh", "-c", absl::StrCat("exit ", i % 256)})});
     ASSERT_THAT(process, IsOk());
     const auto status = (*process)->Wait(Soon());
     ASSERT_THAT(status, IsOk());
@@ -72,7 +74,8 @@ TEST_F(Crowd, OfShortProcessesLeavesNoChildNoZombieAndNoSignal) {
   // The launcher has reaped them, too: it has the last one or two as children at most.
   for (const pid_t launcher : World::MembersNamed("berth-launcher")) {
     std::ifstream children(absl::StrCat("/proc/", launcher, "/task/", launcher, "/children"));
-    const std::vector<pid_t> pids{std::istream_iterator<pid_t>(children), std::istream_iterator<pid_t>()};
+    const std::vector<pid_t> pids{std::istream_iterator<pid_t>(children),
+                                  std::istream_iterator<pid_t>()};
     EXPECT_LT(pids.size(), 10u);
   }
 }
@@ -114,7 +117,8 @@ TEST_F(Crowd, StealsNoExitStatusOfTheHostsOwnChildren) {
     ASSERT_TRUE(WIFEXITED(status));
     ASSERT_EQ(WEXITSTATUS(status), i);
     const pid_t sender = signal.Take();
-    ASSERT_TRUE(sender == child || sender == 0) << sender;  // 0: the other thread got it, and ignored it
+    ASSERT_TRUE(sender == child || sender == 0)
+        << sender;  // 0: the other thread got it, and ignored it
   }
   crowd.join();
 }
@@ -124,10 +128,11 @@ TEST_F(Crowd, ManyThreadsStartAndEndSessionsAtOnce) {
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([this, t] {
       for (int i = 0; i < 10; ++i) {
-        auto session = runtime_->CreateSession({.name = absl::StrCat("t", t, "-", i),
-                                                .command = Command::Shell("setsid sleep 1000 & exit 3"),
-                                                .pty = false,
-                                                .durable = i % 2 == 0});
+        auto session =
+            runtime_->CreateSession({.name = absl::StrCat("t", t, "-", i),
+                                     .command = Command::Shell("setsid sleep 1000 & exit 3"),
+                                     .pty = false,
+                                     .durable = i % 2 == 0});
         ASSERT_THAT(session, IsOk());
         const auto status = (*session)->Wait(Soon());
         ASSERT_THAT(status, IsOk());

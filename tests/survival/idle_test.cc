@@ -54,7 +54,7 @@ int64_t Field(const std::string& text, const std::string& name) {
 }
 
 struct Use {
-  int64_t run_ns = 0;    // on a CPU, to the nanosecond: far finer than the ticks of /proc/PID/stat
+  int64_t run_ns = 0;  // on a CPU, to the nanosecond: far finer than the ticks of /proc/PID/stat
   int64_t wakeups = 0;
   bool operator==(const Use&) const = default;
 };
@@ -87,7 +87,8 @@ TEST_F(Idle, TwoHundredSessionsUseNoCpuAndStartNothing) {
   std::vector<std::unique_ptr<Session>> sessions;
   std::vector<UniqueFd> outputs;
   for (int i = 0; i < kSessions; ++i) {
-    // Half of them with a terminal, each with something that it has said, some with a reader or a waiter.
+    // Half of them with a terminal, each with something that it has said and a reader that read it.
+    // Some of those stay, others go; some have a waiter.
     sessions.push_back(Create({.name = absl::StrCat("idle", i),
                                .command = Command::Shell("echo ready; exec sleep 1000"),
                                .pty = i % 2 == 0}));
@@ -99,7 +100,8 @@ TEST_F(Idle, TwoHundredSessionsUseNoCpuAndStartNothing) {
     if (i % 4 == 1) outputs.push_back(*sessions.back()->ExitFd());
   }
   std::vector<pid_t> members = World::Members();
-  ASSERT_EQ(members.size(), 2 * size_t{kSessions} + 1) << "a keeper and a program each, and one launcher";
+  ASSERT_EQ(members.size(), 2 * size_t{kSessions} + 1)
+      << "a keeper and a program each, and one launcher";
   Pass(absl::Milliseconds(200));  // what was under way comes to rest
   const std::map<pid_t, Use> before = UseOf(members);
   Pass(kIdle);

@@ -1,5 +1,6 @@
-// Scenario 30, native: the program that makes a session is SIGKILLed at each of its system calls in turn. After that
-// either the session is there, whole, or nothing of it runs, and what is left of its record is removed by it alone.
+// Scenario 30, native: the program that makes a session is SIGKILLed at each of its system calls in
+// turn. After that either the session is there, whole, or nothing of it runs, and what is left of
+// its record is removed by it alone.
 
 #include <errno.h>
 #include <signal.h>
@@ -55,17 +56,18 @@ class KillAtEveryStep : public TreeTest {
     TreeTest::TearDown();
   }
 
-  // Makes a session in a child that is killed at the entry of its `nth` system call; not killed if it needs fewer.
+  // Makes a session in a child that is killed at the entry of its `nth` system call; not killed if
+  // it needs fewer.
   Made MakeAndDie(int nth, bool durable) {
     const pid_t pid = fork();
     if (pid == 0) {
       auto runtime = Runtime::Create({.state_dir = dir_});
       if (!runtime.ok() || ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(77);
       raise(SIGSTOP);
-      auto session =
-          (*runtime)->CreateSession({.name = "made",
-                                     .command = Command::Shell(absl::StrCat("echo ran >", reports_->path(), "; exec cat")),
-                                     .durable = durable});
+      auto session = (*runtime)->CreateSession(
+          {.name = "made",
+           .command = Command::Shell(absl::StrCat("echo ran >", reports_->path(), "; exec cat")),
+           .durable = durable});
       // Killed in any case: what counts is what the session is without its owner.
       if (session.ok()) kill(getpid(), SIGKILL);
       _exit(1);
@@ -108,13 +110,15 @@ void KillAtEveryStep::Sweep(bool durable, int stride) {
     killed = made.killed;
     steps = made.calls;
 
-    // What ends by itself does so first: the launcher, and the keeper of a session that is not to be.
+    // What ends by itself does so first: the launcher, and the keeper of a session that is not to
+    // be.
     const absl::StatusOr<Record> record = (*store)->Find("made");
     const bool whole = record.ok() && record->state == kStateRunning && durable && [&] {
       auto other = OtherRuntime();
       auto session = other->Find("made");
       if (session.ok() && (*session)->CheckLiveness().liveness != Liveness::kAlive) {
-        // Its keeper has found out, or is about to, that nobody will open its gate; its record goes before it does.
+        // Its keeper has found out, or is about to, that nobody will open its gate; its record goes
+        // before it does.
         ExpectGone(static_cast<pid_t>(record->keeper.pid), absl::Seconds(10));
         session = other->Find("made");
         EXPECT_THAT(session, StatusIs(absl::StatusCode::kNotFound));

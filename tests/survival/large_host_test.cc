@@ -30,10 +30,12 @@ constexpr size_t kBytes = size_t{1} << 30;
 using LargeHost = TreeTest;
 
 TEST_F(LargeHost, StartsSessionsAndProcessesWhileItsThreadsRun) {
-  void* memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);
   memset(memory, 1, kBytes);
-  // Threads that take the allocator's locks all the time: a fork of this host would inherit them locked.
+  // Threads that take the allocator's locks all the time: a fork of this host would inherit them
+  // locked.
   std::atomic<bool> done = false;
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {

@@ -1,5 +1,5 @@
-// Scenario 19: the program that made a session is SIGKILLed. What is durable goes on for whoever opens its handle; what
-// is not is gone, with everything below it.
+// Scenario 19: the program that made a session is SIGKILLed. What is durable goes on for whoever
+// opens its handle; what is not is gone, with everything below it.
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -53,22 +53,28 @@ int Pair(const std::vector<std::string>& args) {
 }
 
 constexpr char kTalk[] =
-    "echo before; while read line; do case $line in size) stty size;; end) exit 7;; *) echo \"got $line\";; esac; done";
+    "echo before; while read line; do case $line in size) stty size;; end) exit 7;; *) echo \"got "
+    "$line\";; esac; done";
 
 // An orchestrator. Arguments: state directory, where to report.
 int Orchestrate(const std::vector<std::string>& args) {
   auto runtime = Runtime::Create({.state_dir = args[0]});
   if (!runtime.ok()) return 1;
   auto durable = (*runtime)->CreateSession({.name = "durable", .command = Command::Shell(kTalk)});
-  auto held = (*runtime)->CreateSession(
-      {.name = "held", .command = Command::Argv(ActorCommand({"pair", args[1], "held"})), .pty = false});
-  auto ephemeral = (*runtime)->CreateSession({.name = "ephemeral",
-                                              .command = Command::Argv(ActorCommand({"pair", args[1], "ephemeral"})),
-                                              .durable = false,
-                                              .grace = absl::Milliseconds(100)});
-  auto spawned = (*runtime)->Spawn({.command = Command::Argv(ActorCommand({"pair", args[1], "spawned"}))});
+  auto held =
+      (*runtime)->CreateSession({.name = "held",
+                                 .command = Command::Argv(ActorCommand({"pair", args[1], "held"})),
+                                 .pty = false});
+  auto ephemeral = (*runtime)->CreateSession(
+      {.name = "ephemeral",
+       .command = Command::Argv(ActorCommand({"pair", args[1], "ephemeral"})),
+       .durable = false,
+       .grace = absl::Milliseconds(100)});
+  auto spawned =
+      (*runtime)->Spawn({.command = Command::Argv(ActorCommand({"pair", args[1], "spawned"}))});
   if (!durable.ok() || !held.ok() || !ephemeral.ok() || !spawned.ok()) return 2;
-  auto in_durable = (*held)->Exec({.command = Command::Argv(ActorCommand({"pair", args[1], "exec"}))});
+  auto in_durable =
+      (*held)->Exec({.command = Command::Argv(ActorCommand({"pair", args[1], "exec"}))});
   if (!in_durable.ok()) return 3;
   // Something is written and read before the end.
   if (!(*durable)->Send({.text = "one"}).ok()) return 4;

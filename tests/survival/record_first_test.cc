@@ -1,4 +1,5 @@
-// Scenario 28: nothing of a workload runs before its record is durable; without a record nothing runs at all.
+// Scenario 28: nothing of a workload runs before its record is durable; without a record nothing
+// runs at all.
 
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -50,7 +51,8 @@ int Look(const std::vector<std::string>& args) {
   }
   const bool ours = record->leader.pid == getpid() && record->token == getenv("BERTH_TOKEN") &&
                     CheckIdentity(record->leader) == Liveness::kAlive &&
-                    CheckIdentity(record->keeper) == Liveness::kAlive && record->keeper.pid == getppid();
+                    CheckIdentity(record->keeper) == Liveness::kAlive &&
+                    record->keeper.pid == getppid();
   Report(args[1], absl::StrCat(record->state, ours ? " and ours" : " but not ours"));
   return 0;
 }
@@ -108,7 +110,8 @@ TEST_F(RecordFirst, AnUnwritableFolderFailsTheStartAndNothingRuns) {
   for (const std::string folder : {"/sessions", "/names", "/run"}) {
     const std::string path = dir_ + folder;
     const bool root = geteuid() == 0;
-    if (root && !SetImmutable(path, true)) GTEST_SKIP() << "root writes everywhere on this file system";
+    if (root && !SetImmutable(path, true))
+      GTEST_SKIP() << "root writes everywhere on this file system";
     if (!root) {
       ASSERT_EQ(chmod(path.c_str(), 0500), 0);
     }
@@ -118,7 +121,8 @@ TEST_F(RecordFirst, AnUnwritableFolderFailsTheStartAndNothingRuns) {
     } else {
       ASSERT_EQ(chmod(path.c_str(), 0700), 0);
     }
-    EXPECT_EQ(session.status().code(), absl::StatusCode::kPermissionDenied) << folder << ": " << session.status();
+    EXPECT_EQ(session.status().code(), absl::StatusCode::kPermissionDenied)
+        << folder << ": " << session.status();
     ExpectNothingMade();
   }
   // And the name is free.
@@ -127,15 +131,18 @@ TEST_F(RecordFirst, AnUnwritableFolderFailsTheStartAndNothingRuns) {
   EXPECT_EQ(reports_->Line(), "ran");
 }
 
-// The gate is behind the second write of the record, when keeper and program are there and the latter waits.
+// The gate is behind the second write of the record, when keeper and program are there and the
+// latter waits.
 TEST_F(RecordFirst, ARecordThatCannotBeWrittenAtTheGateFailsTheStartAndNothingRuns) {
   auto before = Create(MarkSpec("a"));
   ASSERT_NE(before, nullptr);
   EXPECT_EQ(reports_->Line(), "ran");
-  const uintmax_t whole = fs::file_size(absl::StrCat(dir_, "/sessions/", RecordOf("a").uid, "/record.json"));
+  const uintmax_t whole =
+      fs::file_size(absl::StrCat(dir_, "/sessions/", RecordOf("a").uid, "/record.json"));
   ASSERT_THAT(before->Destroy(absl::ZeroDuration()), IsOk());
 
-  // The record as it is reserved is far shorter than the whole one, so it is the second write that fails.
+  // The record as it is reserved is far shorter than the whole one, so it is the second write that
+  // fails.
   signal(SIGXFSZ, SIG_IGN);
   rlimit old;
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);

@@ -1,5 +1,6 @@
-// Scenario 10: a program starts servers in every way that gets out of a terminal, a process group or a session. They
-// hold ports. Once Destroy or Stop has returned, all are gone and the ports bind again.
+// Scenario 10: a program starts servers in every way that gets out of a terminal, a process group
+// or a session. They hold ports. Once Destroy or Stop has returned, all are gone and the ports bind
+// again.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -43,7 +44,8 @@ UniqueFd Bind(uint16_t port) {
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0 || listen(fd.get(), 16) != 0) {
+  if (bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0 ||
+      listen(fd.get(), 16) != 0) {
     fd.reset();
   }
   return fd;
@@ -83,14 +85,19 @@ class Escapees : public TreeTest {
   void SetUp() override {
     TreeTest::SetUp();
     reports_ = std::make_unique<Fifo>(Path("reports"));
-    const std::vector<std::string> ways = {"%s &", "nohup %s >/dev/null 2>&1 &", "setsid %s &", "(setsid %s &)",
-                                           "(%s &)", "setsid setsid %s </dev/null >/dev/null 2>&1 &"};
+    const std::vector<std::string> ways = {
+        "%s &",        "nohup %s >/dev/null 2>&1 &",
+        "setsid %s &", "(setsid %s &)",
+        "(%s &)",      "setsid setsid %s </dev/null >/dev/null 2>&1 &"};
     std::string lines;
-    const auto add = [&](const std::string& before, const std::string& actor, const std::string& after) {
+    const auto add = [&](const std::string& before, const std::string& actor,
+                         const std::string& after) {
       const absl::StatusOr<uint16_t> port = FindFreePort();
       ASSERT_THAT(port, IsOk());
       ports_.push_back(*port);
-      absl::StrAppend(&lines, before, ActorLine(absl::StrCat(actor, " ", *port, " ", reports_->path())), after, "\n");
+      absl::StrAppend(&lines, before,
+                      ActorLine(absl::StrCat(actor, " ", *port, " ", reports_->path())), after,
+                      "\n");
     };
     for (const std::string& way : ways) {
       const size_t at = way.find("%s");
@@ -110,7 +117,8 @@ class Escapees : public TreeTest {
   }
 
   void ExpectPortsFree() {
-    for (uint16_t port : ports_) EXPECT_TRUE(Bind(port).ok()) << "port " << port << " is still held";
+    for (uint16_t port : ports_)
+      EXPECT_TRUE(Bind(port).ok()) << "port " << port << " is still held";
   }
 
   std::unique_ptr<Fifo> reports_;
@@ -120,7 +128,8 @@ class Escapees : public TreeTest {
 
 TEST_F(Escapees, DestroyEndsThemAllAndFreesTheirPorts) {
   for (const bool pty : {true, false}) {
-    auto session = Create({.name = "servers", .command = Command::Shell(line_ + "read never"), .pty = pty});
+    auto session =
+        Create({.name = "servers", .command = Command::Shell(line_ + "read never"), .pty = pty});
     ASSERT_NE(session, nullptr);
     AwaitServers();
     ASSERT_THAT(session->Destroy(absl::Milliseconds(50)), IsOk());
@@ -129,7 +138,8 @@ TEST_F(Escapees, DestroyEndsThemAllAndFreesTheirPorts) {
 }
 
 TEST_F(Escapees, EndWithTheMainProcess) {
-  auto session = Create({.name = "servers", .command = Command::Shell(line_ + "read go; exit 4"), .pty = false});
+  auto session = Create(
+      {.name = "servers", .command = Command::Shell(line_ + "read go; exit 4"), .pty = false});
   ASSERT_NE(session, nullptr);
   AwaitServers();
   ASSERT_THAT(session->Send({.text = "go"}), IsOk());
@@ -141,7 +151,8 @@ TEST_F(Escapees, EndWithTheMainProcess) {
 }
 
 TEST_F(Escapees, StopOfASpawnedProcessEndsThemAll) {
-  auto process = runtime_->Spawn({.command = Command::Shell(line_ + "read never"), .stdin_ = Stdio::Pipe()});
+  auto process =
+      runtime_->Spawn({.command = Command::Shell(line_ + "read never"), .stdin_ = Stdio::Pipe()});
   ASSERT_THAT(process, IsOk());
   AwaitServers();
   ASSERT_THAT((*process)->Stop(absl::Milliseconds(50)), IsOk());
@@ -149,7 +160,8 @@ TEST_F(Escapees, StopOfASpawnedProcessEndsThemAll) {
 }
 
 TEST_F(Escapees, TheEndOfAProcessObjectEndsThemAll) {
-  auto process = runtime_->Spawn({.command = Command::Shell(line_ + "read never"), .stdin_ = Stdio::Pipe()});
+  auto process =
+      runtime_->Spawn({.command = Command::Shell(line_ + "read never"), .stdin_ = Stdio::Pipe()});
   ASSERT_THAT(process, IsOk());
   AwaitServers();
   process->reset();
@@ -159,7 +171,8 @@ TEST_F(Escapees, TheEndOfAProcessObjectEndsThemAll) {
 TEST_F(Escapees, OfAnExecEndWithItAndTheSessionGoesOn) {
   auto session = Create({.name = "place", .command = Command::Argv({"cat"})});
   ASSERT_NE(session, nullptr);
-  auto process = session->Exec({.command = Command::Shell(line_ + "read never"), .stdin_ = Stdio::Pipe()});
+  auto process =
+      session->Exec({.command = Command::Shell(line_ + "read never"), .stdin_ = Stdio::Pipe()});
   ASSERT_THAT(process, IsOk());
   AwaitServers();
   const auto status = (*process)->Stop(absl::Milliseconds(50));
@@ -172,7 +185,8 @@ TEST_F(Escapees, OfAnExecEndWithItAndTheSessionGoesOn) {
 TEST_F(Escapees, OfAnExecEndWithTheSession) {
   auto session = Create({.name = "place", .command = Command::Argv({"cat"})});
   ASSERT_NE(session, nullptr);
-  auto process = session->Exec({.command = Command::Shell(line_ + "read never"), .stdin_ = Stdio::Pipe()});
+  auto process =
+      session->Exec({.command = Command::Shell(line_ + "read never"), .stdin_ = Stdio::Pipe()});
   ASSERT_THAT(process, IsOk());
   AwaitServers();
   ASSERT_THAT(session->Destroy(absl::Milliseconds(50)), IsOk());

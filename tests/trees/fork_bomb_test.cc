@@ -28,7 +28,8 @@ namespace {
 
 using ::absl_testing::IsOk;
 
-// Lets the machine live: no more than so many processes of this user. Root knows no such limit, so it becomes another.
+// Lets the machine live: no more than so many processes of this user. Root knows no such limit, so
+// it becomes another.
 void Bound(rlim_t processes) {
   const uid_t nobody = 3000000 + static_cast<uid_t>(getppid());
   if (getuid() == 0 && setresuid(nobody, nobody, nobody) != 0) _exit(98);
@@ -53,7 +54,8 @@ int Bomb(const std::vector<std::string>& args) {
   }
 }
 
-// No process lives longer than it takes to make the next one: whoever reads its number finds it gone.
+// No process lives longer than it takes to make the next one: whoever reads its number finds it
+// gone.
 int Hop(const std::vector<std::string>& args) {
   Bound(200);
   for (int i = 0; i < 8; ++i) {
@@ -82,14 +84,16 @@ class ForkBomb : public TreeTest {
 };
 
 TEST_F(ForkBomb, InASessionIsDestroyed) {
-  auto session = Create({.name = "bomb", .command = Command::Argv(ActorCommand({"bomb", reports_->path()}))});
+  auto session =
+      Create({.name = "bomb", .command = Command::Argv(ActorCommand({"bomb", reports_->path()}))});
   ASSERT_NE(session, nullptr);
   ASSERT_EQ(reports_->Line(), "full");
   EXPECT_THAT(session->Destroy(absl::Milliseconds(100)), IsOk());
 }
 
 TEST_F(ForkBomb, ThatWasSpawnedIsStopped) {
-  auto process = runtime_->Spawn({.command = Command::Argv(ActorCommand({"bomb", reports_->path()}))});
+  auto process =
+      runtime_->Spawn({.command = Command::Argv(ActorCommand({"bomb", reports_->path()}))});
   ASSERT_THAT(process, IsOk());
   ASSERT_EQ(reports_->Line(), "full");
   const auto status = (*process)->Stop(absl::Milliseconds(100));
@@ -98,14 +102,16 @@ TEST_F(ForkBomb, ThatWasSpawnedIsStopped) {
 }
 
 TEST_F(ForkBomb, WhoseProcessesAreGoneBeforeTheyAreSeenIsDestroyed) {
-  auto session = Create({.name = "hop", .command = Command::Argv(ActorCommand({"hop", reports_->path()}))});
+  auto session =
+      Create({.name = "hop", .command = Command::Argv(ActorCommand({"hop", reports_->path()}))});
   ASSERT_NE(session, nullptr);
   reports_->Lines(8);
   EXPECT_THAT(session->Destroy(absl::Milliseconds(100)), IsOk());
 }
 
 TEST_F(ForkBomb, WhoseProcessesAreGoneBeforeTheyAreSeenEndsWithItsMainProcess) {
-  auto process = runtime_->Spawn({.command = Command::Argv(ActorCommand({"hop", reports_->path()}))});
+  auto process =
+      runtime_->Spawn({.command = Command::Argv(ActorCommand({"hop", reports_->path()}))});
   ASSERT_THAT(process, IsOk());
   reports_->Lines(8);
   ASSERT_THAT((*process)->Signal(SIGKILL), IsOk());

@@ -30,8 +30,9 @@ namespace {
 using ::absl_testing::IsOk;
 
 constexpr absl::Duration kGrace = absl::Milliseconds(400);
-constexpr absl::Duration kLong = absl::Minutes(5);    // no test lasts that long
-constexpr absl::Duration kSoon = absl::Seconds(20);   // far from kLong, and enough for a loaded machine
+constexpr absl::Duration kLong = absl::Minutes(5);  // no test lasts that long
+constexpr absl::Duration kSoon =
+    absl::Seconds(20);  // far from kLong, and enough for a loaded machine
 
 // A child, a grandchild and a daemon that all do the same; each reports `NAME PID`.
 int Family(const std::vector<std::string>& args) {
@@ -77,7 +78,8 @@ class Grace : public TreeTest {
 };
 
 TEST_F(Grace, ATreeThatIgnoresTermDiesAtTheGrace) {
-  auto session = Create({.name = "deaf", .command = Command::Argv(FamilyCommand("", {SIGTERM, SIGHUP, SIGINT}))});
+  auto session = Create(
+      {.name = "deaf", .command = Command::Argv(FamilyCommand("", {SIGTERM, SIGHUP, SIGINT}))});
   ASSERT_NE(session, nullptr);
   const std::vector<std::string> reports = reports_->Lines(3);
   const absl::Time start = absl::Now();
@@ -91,7 +93,8 @@ TEST_F(Grace, ATreeThatIgnoresTermDiesAtTheGrace) {
 }
 
 TEST_F(Grace, ASpawnedTreeThatIgnoresTermDiesAtTheGrace) {
-  auto process = runtime_->Spawn({.command = Command::Argv(FamilyCommand("", {SIGTERM, SIGHUP, SIGINT}))});
+  auto process =
+      runtime_->Spawn({.command = Command::Argv(FamilyCommand("", {SIGTERM, SIGHUP, SIGINT}))});
   ASSERT_THAT(process, IsOk());
   const std::vector<std::string> reports = reports_->Lines(3);
   const absl::Time start = absl::Now();
@@ -117,9 +120,10 @@ TEST_F(Grace, AWillingTreeMakesStopReturnAtOnce) {
 }
 
 TEST_F(Grace, AProgramThatHandlesTermGivesItsOwnCode) {
-  auto session = Create({.name = "tidy",
-                         .command = Command::Shell(absl::StrCat(
-                             "trap 'exit 3' TERM; echo ready >", reports_->path(), "; while :; do sleep 1000 & wait; done"))});
+  auto session = Create(
+      {.name = "tidy",
+       .command = Command::Shell(absl::StrCat("trap 'exit 3' TERM; echo ready >", reports_->path(),
+                                              "; while :; do sleep 1000 & wait; done"))});
   ASSERT_NE(session, nullptr);
   EXPECT_EQ(reports_->Line(), "ready");
   const auto status = session->Stop(kLong);
@@ -151,7 +155,8 @@ TEST_F(Grace, OneThatIgnoresHangUpDies) {
 
 // TERM does not reach a stopped process before it goes on.
 TEST_F(Grace, AStoppedTreeDiesAtOnce) {
-  auto session = Create({.name = "stopped", .command = Command::Argv(FamilyCommand("stopped", {}))});
+  auto session =
+      Create({.name = "stopped", .command = Command::Argv(FamilyCommand("stopped", {}))});
   ASSERT_NE(session, nullptr);
   const std::vector<std::string> reports = reports_->Lines(3);
   const absl::Time start = absl::Now();
@@ -177,9 +182,10 @@ TEST_F(Grace, AnExecHasTheGraceOfItsSession) {
   auto session = Create({.name = "place", .command = Command::Argv(FamilyCommand("", {SIGTERM}))});
   ASSERT_NE(session, nullptr);
   reports_->Lines(3);
-  auto process = session->Exec({.command = Command::Shell(absl::StrCat(
-      "trap 'echo asked >", reports_->path(), "; exit 5' TERM; echo ready >", reports_->path(),
-      "; while :; do sleep 1000 & wait; done"))});
+  auto process =
+      session->Exec({.command = Command::Shell(absl::StrCat(
+                         "trap 'echo asked >", reports_->path(), "; exit 5' TERM; echo ready >",
+                         reports_->path(), "; while :; do sleep 1000 & wait; done"))});
   ASSERT_THAT(process, IsOk());
   EXPECT_EQ(reports_->Line(), "ready");
   ASSERT_THAT(session->Stop(kGrace), IsOk());

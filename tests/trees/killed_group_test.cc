@@ -1,6 +1,7 @@
-// A host whose own cgroup was killed once, as systemd does with a unit's before it starts the unit again. Linux 6.18
-// compares how often two groups were killed when a process is cloned from one into the other, and kills it at birth if
-// they differ: each start would be told as a success, of a program that died before its first instruction.
+// A host whose own cgroup was killed once, as systemd does with a unit's before it starts the unit
+// again. Linux 6.18 compares how often two groups were killed when a process is cloned from one
+// into the other, and kills it at birth if they differ: each start would be told as a success, of a
+// program that died before its first instruction.
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -32,7 +33,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Arguments: the group, state directory, where to report. Goes into the group and starts one of each kind.
+// Arguments: the group, state directory, where to report. Goes into the group and starts one of
+// each kind.
 int RestartedHost(const std::vector<std::string>& args) {
   std::ofstream(args[0] + "/cgroup.kill") << 1 << std::flush;
   std::ofstream(args[0] + "/cgroup.procs") << getpid() << std::flush;
@@ -43,8 +45,8 @@ int RestartedHost(const std::vector<std::string>& args) {
   if (!process.ok()) return 2;
   Report(args[2], absl::StrCat("process ", Describe(*(*process)->Wait(deadline))));
   if (!(*process)->Stop(absl::ZeroDuration()).ok()) return 3;
-  auto session =
-      (*runtime)->CreateSession({.name = "a", .command = Command::Shell("setsid sleep 1000 & exit 6"), .durable = false});
+  auto session = (*runtime)->CreateSession(
+      {.name = "a", .command = Command::Shell("setsid sleep 1000 & exit 6"), .durable = false});
   if (!session.ok()) return 4;
   Report(args[2], absl::StrCat("session ", Describe(*(*session)->Wait(deadline))));
   return (*session)->Destroy(absl::ZeroDuration()).ok() ? 0 : 5;
@@ -55,11 +57,12 @@ const Actor kRestartedHost("restarted-host", &RestartedHost);
 using KilledGroup = TreeTest;
 
 TEST_F(KilledGroup, AHostInOneStillStartsProgramsThatRun) {
-  if (World::Tree() != "cgroup") GTEST_SKIP() << "this user can make no cgroup; root's test shows this";
+  if (World::Tree() != "cgroup") GTEST_SKIP() << "this user can make no cgroup";
   Fifo reports(Path("reports"));
   const std::string group = absl::StrCat(World::Folder(), "/restarted");
   ASSERT_EQ(mkdir(group.c_str(), 0755), 0);
-  const std::vector<std::string> command = ActorCommand({"restarted-host", group, dir_, reports.path()});
+  const std::vector<std::string> command =
+      ActorCommand({"restarted-host", group, dir_, reports.path()});
   const pid_t host = fork();
   if (host == 0) {
     std::vector<char*> argv;
@@ -68,7 +71,8 @@ TEST_F(KilledGroup, AHostInOneStillStartsProgramsThatRun) {
     execv(argv[0], argv.data());
     _exit(127);
   }
-  EXPECT_THAT(reports.Lines(2), ElementsAre("process exited with code 5", "session exited with code 6"));
+  EXPECT_THAT(reports.Lines(2),
+              ElementsAre("process exited with code 5", "session exited with code 6"));
   int status = -1;
   ASSERT_EQ(waitpid(host, &status, 0), host);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;

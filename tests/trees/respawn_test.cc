@@ -54,12 +54,14 @@ class Respawn : public TreeTest {
     TreeTest::SetUp();
     reports_ = std::make_unique<Fifo>(Path("reports"));
   }
-  Command SingleCommand() { return Command::Argv(ActorCommand({"single", Path("lock"), reports_->path()})); }
+  Command SingleCommand() {
+    return Command::Argv(ActorCommand({"single", Path("lock"), reports_->path()}));
+  }
   std::unique_ptr<Fifo> reports_;
 };
 
 constexpr int kRounds = 1000;
-constexpr absl::Duration kEnough = absl::Seconds(5);
+constexpr absl::Duration kEnough = absl::Seconds(4);
 
 TEST_F(Respawn, OfASessionNeverRunsTwoAtOnce) {
   const absl::Time start = absl::Now();
@@ -92,7 +94,8 @@ TEST_F(Respawn, OfAProcessNeverRunsTwoAtOnce) {
   EXPECT_GT(rounds, 50);
 }
 
-// Several orchestrators that all keep one session alive by the same rule: if it is not there, make it.
+// Several orchestrators that all keep one session alive by the same rule: if it is not there, make
+// it.
 TEST_F(Respawn, ByManyAtOnceNeverRunsTwo) {
   std::atomic<int> made = 0;
   const absl::Time end = absl::Now() + kEnough;

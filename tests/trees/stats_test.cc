@@ -32,7 +32,8 @@ constexpr int kMegabytes = 64;
 constexpr int64_t kBytes = int64_t{kMegabytes} << 20;
 constexpr absl::Duration kCpu = absl::Milliseconds(300);
 
-// A main process that has used kCpu and has kBytes, a child, and a daemon whose parent is gone: three.
+// A main process that has used kCpu and has kBytes, a child, and a daemon whose parent is gone:
+// three.
 int Busy(const std::vector<std::string>& args) {
   if (fork() == 0) StayForever();
   if (fork() == 0) {

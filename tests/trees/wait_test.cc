@@ -39,7 +39,8 @@ absl::Time In(int ms) { return absl::Now() + absl::Milliseconds(ms); }
 template <typename Waitable>
 void TimesOutThenKillThenTellsTheStatus(Waitable* it) {
   const absl::Time start = absl::Now();
-  EXPECT_THAT(it->Wait(start + absl::Milliseconds(50)), StatusIs(absl::StatusCode::kDeadlineExceeded));
+  EXPECT_THAT(it->Wait(start + absl::Milliseconds(50)),
+              StatusIs(absl::StatusCode::kDeadlineExceeded));
   EXPECT_GE(absl::Now() - start, absl::Milliseconds(50));
   EXPECT_THAT(it->Wait(absl::InfinitePast()), StatusIs(absl::StatusCode::kDeadlineExceeded));
   ASSERT_THAT(it->Signal(SIGKILL), IsOk());
@@ -70,7 +71,8 @@ void TenWaitersGetTheSameAnswer(Waitable* it) {
   }
 }
 
-constexpr char kExitOnSignal[] = "trap 'exit 42' USR1; echo ready; while :; do sleep 1000 & wait; done";
+constexpr char kExitOnSignal[] =
+    "trap 'exit 42' USR1; echo ready; while :; do sleep 1000 & wait; done";
 
 TEST_F(Wait, OfASessionTimesOutThenKillThenTellsTheStatus) {
   auto session = Create({.name = "a", .command = Command::Argv({"cat"})});
@@ -144,7 +146,8 @@ TEST_F(Wait, TheExitDescriptorIsReadableOnceWaitWouldReturn) {
   ASSERT_NE(session, nullptr);
   auto exit = session->ExitFd();
   ASSERT_THAT(exit, IsOk());
-  EXPECT_THAT(WaitFd(exit->get(), POLLIN, absl::InfinitePast(), "early"), StatusIs(absl::StatusCode::kDeadlineExceeded));
+  EXPECT_THAT(WaitFd(exit->get(), POLLIN, absl::InfinitePast(), "early"),
+              StatusIs(absl::StatusCode::kDeadlineExceeded));
   ASSERT_THAT(session->Signal(SIGKILL), IsOk());
   ASSERT_THAT(WaitFd(exit->get(), POLLIN, Soon(), "end"), IsOk());
   EXPECT_THAT(session->Wait(absl::Now() + absl::Seconds(1)), IsOk());
