@@ -33,7 +33,8 @@ class LastInput {
     path_ = std::string(directory) + "/last_input";
     fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   }
-  // Not reached with an input that ends the process. Bazel packs outputs with zip, where there is one.
+  // Not reached with an input that ends the process. Bazel packs outputs with zip, where there is
+  // one.
   ~LastInput() { unlink(path_.c_str()); }
 
   void Keep(const std::string& input) {
