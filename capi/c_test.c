@@ -353,6 +353,8 @@ static void test_end_of_runtime(const char* state_dir) {
   berth_session_spec_set_durable(spec, 0);
   CHECK_OK(berth_session_create(&session, runtime, spec, &last_error));
   berth_session_spec_free(spec);
+  int32_t keeper = -1;
+  CHECK_OK(berth_session_exit_fd(&keeper, session, &last_error));
   berth_runtime_free(runtime);
   CHECK(kill(pid, 0) != 0);
   CHECK_CODE(BERTH_INVALID_ARGUMENT, berth_process_wait(NULL, process, -1, &last_error));
@@ -360,6 +362,10 @@ static void test_end_of_runtime(const char* state_dir) {
   berth_process_free(process);
   berth_session_free(session);
   berth_runtime_free(runtime);
+  /* The last that the session has is its keeper, which may still be removing the record. */
+  struct pollfd gone = {.fd = keeper, .events = POLLRDHUP, .revents = 0};
+  CHECK(poll(&gone, 1, WAIT_MS) == 1);
+  close(keeper);
 }
 
 int main(int argc, char** argv) {

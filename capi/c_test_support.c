@@ -110,7 +110,7 @@ void check_nothing_left(const char* state_dir, int killed_owners) {
       if (entry->d_name[0] == '.') continue;
       if (strcmp(folders[i], "owners") == 0 && killed_owners-- > 0) continue;
       fprintf(stderr, "left behind: %s/%s\n", path, entry->d_name);
-      exit(1);
+      give_up();
     }
     closedir(folder);
   }
@@ -120,7 +120,7 @@ void check_nothing_left(const char* state_dir, int killed_owners) {
     if (!isdigit((unsigned char)entry->d_name[0]) || atoi(entry->d_name) == getpid()) continue;
     if (!environment_has(entry->d_name, state_dir) && !has_open(entry->d_name, state_dir)) continue;
     fprintf(stderr, "left behind: process %s\n", entry->d_name);
-    exit(1);
+    give_up();
   }
   closedir(processes);
   char base[256];
