@@ -355,7 +355,10 @@ uint64_t Keeper::NextDeadline() {
 
 void Keeper::OwnerGone() {
   if (phase_ == Phase::kNew) _exit(0);
-  if (started_at_ != 0 && spec_.durable) return;  // one that was never let run goes with its owner
+  if (started_at_ != 0 && spec_.durable) {  // one that was never let run goes with its owner
+    owner_end_.reset();
+    return;
+  }
   destroying_ = true;
   BeginStop(spec_.grace_ms, 0);
 }
@@ -383,6 +386,8 @@ void Keeper::ServeClients(const std::vector<pollfd>& fds, size_t first) {
       Handle(&client, &message);
     } else if (error != EAGAIN) {
       input_.Cancel(client.id);
+      // The owner may wait for our end to close: it does when nothing of the session is left.
+      if (client.owner) owner_end_ = std::move(client.socket);
       client.socket.reset();
       if (client.owner) OwnerGone();
     }

@@ -130,6 +130,7 @@ class Keeper {
   InputQueue input_;
 
   UniqueFd listener_;
+  UniqueFd owner_end_;  // of an owner that has left
   std::deque<Client> clients_;
   std::vector<Viewer> viewers_;
   uint64_t next_client_ = 1;
