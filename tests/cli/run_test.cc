@@ -194,7 +194,7 @@ TEST_F(RunNamed, InterruptsAllThatRunsInTheForeground) {
 }
 
 TEST_F(RunNamed, EndsWithAnInterrupt) {
-  Berth berth = Start({"run", "--name", "it", "--", "sh", "-c", "echo ready; exec sleep 1000"});
+  Berth berth = Start({"run", "--name", "it", "--", "bash", "-c", "echo ready; exec sleep 1000"});
   berth.Expect("ready\n");
   berth.Signal(SIGINT);
   EXPECT_EQ(berth.Wait(), 130);
@@ -211,13 +211,16 @@ TEST_F(RunInTerminal, HasOneOfItsOwnThatFollowsTheSize) {
   EXPECT_EQ(berth.Wait(), 5);
 }
 
+// cat and not a shell: dash misses an interrupt that comes just before it forks.
 TEST_F(RunInTerminal, CtrlCEndsTheCommandAndLeavesNothing) {
-  Berth typed = StartInTerminal({"run", "--", "sh", "-c", "echo ready; sleep 1000"});
-  typed.Expect("ready");
+  Berth typed = StartInTerminal({"run", "--", "cat"});
+  typed.Type("ready\r");
+  typed.Expect("ready\r\nready\r\n");  // the terminal's echo, then cat's own
   typed.Type("\x03");
   EXPECT_EQ(typed.Wait(), 130);
-  Berth sent = StartInTerminal({"run", "--", "sh", "-c", "echo ready; exec sleep 1000"});
-  sent.Expect("ready");
+  Berth sent = StartInTerminal({"run", "--", "cat"});
+  sent.Type("ready\r");
+  sent.Expect("ready\r\nready\r\n");
   sent.Signal(SIGINT);
   EXPECT_EQ(sent.Wait(), 130);
 }

@@ -60,13 +60,14 @@ class Respawn : public TreeTest {
   std::unique_ptr<Fifo> reports_;
 };
 
-constexpr int kRounds = 1000;
+// As many as fit into the time, but these whatever it takes.
+constexpr int kAtLeast = 50, kRounds = 1000;
 constexpr absl::Duration kEnough = absl::Seconds(4);
 
 TEST_F(Respawn, OfASessionNeverRunsTwoAtOnce) {
   const absl::Time start = absl::Now();
   int rounds = 0;
-  for (; rounds < kRounds && absl::Now() - start < kEnough; ++rounds) {
+  for (; rounds < kAtLeast || (rounds < kRounds && absl::Now() - start < kEnough); ++rounds) {
     auto session = runtime_->CreateSession({.name = "same", .command = SingleCommand()});
     ASSERT_THAT(session, IsOk()) << rounds;
     ASSERT_EQ(reports_->Line(), "one") << rounds;
@@ -74,13 +75,12 @@ TEST_F(Respawn, OfASessionNeverRunsTwoAtOnce) {
   }
   EXPECT_TRUE(reports_->Quiet());
   RecordProperty("rounds", rounds);
-  EXPECT_GT(rounds, 50);
 }
 
 TEST_F(Respawn, OfAProcessNeverRunsTwoAtOnce) {
   const absl::Time start = absl::Now();
   int rounds = 0;
-  for (; rounds < kRounds && absl::Now() - start < kEnough; ++rounds) {
+  for (; rounds < kAtLeast || (rounds < kRounds && absl::Now() - start < kEnough); ++rounds) {
     auto process = runtime_->Spawn({.command = SingleCommand()});
     ASSERT_THAT(process, IsOk()) << rounds;
     ASSERT_EQ(reports_->Line(), "one") << rounds;
@@ -91,7 +91,6 @@ TEST_F(Respawn, OfAProcessNeverRunsTwoAtOnce) {
   }
   EXPECT_TRUE(reports_->Quiet());
   RecordProperty("rounds", rounds);
-  EXPECT_GT(rounds, 50);
 }
 
 // Several orchestrators that all keep one session alive by the same rule: if it is not there, make
