@@ -37,16 +37,6 @@ int32_t LivenessValue(Liveness liveness) {
   return BERTH_LIVENESS_UNKNOWN;
 }
 
-// Wait asks the session's supervisor, and its deadline may pass before the answer is here. One that
-// has ended, as its exit descriptor says, is not one that still runs, however short the timeout.
-absl::StatusOr<ExitStatus> WaitOrAsk(Session& session, absl::Time deadline) {
-  absl::StatusOr<ExitStatus> status = session.Wait(deadline);
-  if (!absl::IsDeadlineExceeded(status.status())) return status;
-  const absl::StatusOr<SessionInfo> info = session.Info();
-  if (info.ok() && info->state == SessionState::kExited) return info->exit;
-  return status;
-}
-
 }  // namespace
 }  // namespace berth::capi
 
@@ -199,7 +189,7 @@ int32_t berth_session_wait(berth_exit* status, berth_session* session, int64_t t
                            berth_error** error) {
   return OnSession(session, error, [&](Session& it) -> absl::Status {
     ABSL_ASSIGN_OR_RETURN(const absl::Time deadline, Deadline(timeout_ms));
-    return PutExit(WaitOrAsk(it, deadline), status);
+    return PutExit(it.Wait(deadline), status);
   });
 }
 

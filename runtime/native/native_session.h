@@ -49,6 +49,7 @@ class NativeSession final : public Session {
   absl::Status Destroy(absl::Duration grace) override;
 
  private:
+  absl::StatusOr<SessionInfo> AskInfo(absl::Time deadline) const;
   absl::StatusOr<launcher::Message> Call(uint16_t type, absl::string_view body, int fd = -1,
                                          absl::Duration limit = absl::Seconds(20)) const;
   // How it ended, for a session whose keeper is gone. NotFound if the session is gone too.

@@ -72,6 +72,17 @@ TEST_F(Lifecycle, ThePipesOfAProcessCarryItsOutputAndItsCode) {
   EXPECT_THAT((*process)->TakeStdout(), StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
+TEST_F(Lifecycle, AWaitThatMayNotWaitStillKnowsOfAnEnd) {
+  auto session = runtime_->CreateSession({.name = "ended", .command = Command::Shell("exit 4")});
+  ASSERT_THAT(session, IsOk());
+  ASSERT_THAT((*session)->Wait(Soon()), IsOk());
+  for (const absl::Time deadline : {absl::Now(), absl::InfinitePast()}) {
+    auto status = (*session)->Wait(deadline);
+    ASSERT_THAT(status, IsOk());
+    EXPECT_EQ(status->code, 4);
+  }
+}
+
 TEST_F(Names, APrefixIsNotTheName) {
   auto foobar = runtime_->CreateSession({.name = "foobar", .command = Command::Argv({"cat"})});
   ASSERT_THAT(foobar, IsOk());
