@@ -89,15 +89,19 @@ void SpawnedPipe(Runtime& runtime, const std::string& mib) {
 }
 
 void ThroughSession(Runtime& runtime, const std::string& mib, const std::string& log) {
-  auto session = runtime.CreateSession({.name = "pour",
-                                        .command = Command::Argv({g_program, "pour", mib}),
-                                        .pty = false,
-                                        .log_path = log,
-                                        .log_cap_bytes = int64_t{1} << 30});
+  // It pours once we read along: what came before and is not kept would not be measured.
+  auto session = runtime.CreateSession(
+      {.name = "pour",
+       .command =
+           Command::Argv({"/bin/sh", "-c", "read go; exec \"$0\" pour \"$1\"", g_program, mib}),
+       .pty = false,
+       .log_path = log,
+       .log_cap_bytes = int64_t{1} << 30});
   CHECK_OK(session);
   auto output = (*session)->OpenOutput({});
   CHECK_OK(output);
   CHECK_EQ(output->begins, 0);
+  CHECK_OK((*session)->Send({.text = "go"}));
   Drain(output->fd.get());
   CHECK_OK((*session)->Destroy(absl::ZeroDuration()));
 }
