@@ -355,7 +355,9 @@ uint64_t Keeper::NextDeadline() {
 
 void Keeper::OwnerGone() {
   if (phase_ == Phase::kNew) _exit(0);
-  if (started_at_ != 0 && spec_.durable) {  // one that was never let run goes with its owner
+  // One that was never let run goes with its owner, and one that is going already tells it when it
+  // is gone.
+  if (started_at_ != 0 && spec_.durable && !destroying_) {
     owner_end_.reset();
     return;
   }
