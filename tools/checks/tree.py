@@ -18,7 +18,7 @@ MAX_LINES = 600
 FORBIDDEN = [
     ("a registry's host name", re.compile(r"\b(deb|ftp|security|snapshot)\." + r"debian\.org|registry\." + r"npmjs|bcr\."
                                           + r"bazel\.build|archive\." + r"ubuntu|cr" + r"ates\.io|proxy\." + r"golang\.org")),
-    ("a path of one machine", re.compile(r"(?<![\w.$}/-])/(wo" + r"rk|farm|ho" + r"me/[a-z])[/\w]*|/root/" + r"\.cache")),
+    ("a path of one machine", re.compile(r"(?<![\w.$}/-])/(wo" + r"rk|farm|ho" + r"me/[a-z])[/\w]*|/ro" + r"ot/\.cache")),
 ]
 PRIVATE = 'default_visibility = ["//visibility:private"]'
 
