@@ -21,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
@@ -45,6 +46,7 @@ class RuntimeImpl final : public Runtime {
       : store_(std::move(store)),
         owner_id_(std::move(owner_id)),
         native_(store_, owner_id_),
+        backends_{&native_},
         events_(std::move(events)) {}
 
   absl::StatusOr<std::unique_ptr<Session>> CreateSession(const SessionSpec& spec) override {
@@ -144,9 +146,15 @@ class RuntimeImpl final : public Runtime {
   }
 
   absl::StatusOr<Backend*> FindBackend(absl::string_view name) {
-    if (name == native_.name()) return &native_;
+    for (Backend* backend : backends_) {
+      if (backend->name() == name) return backend;
+    }
+    const auto append = [](std::string* out, const Backend* backend) {
+      absl::StrAppend(out, backend->name());
+    };
     return absl::UnimplementedError(
-        absl::StrCat("there is no backend '", name, "'; this berth has: native"));
+        absl::StrCat("there is no backend '", name,
+                     "'; this berth has: ", absl::StrJoin(backends_, ", ", append)));
   }
 
   absl::StatusOr<std::unique_ptr<Session>> OpenRecord(Backend* backend, const Record& record) {
@@ -199,6 +207,7 @@ class RuntimeImpl final : public Runtime {
   std::optional<Lease> lease_
       ABSL_GUARDED_BY(mutex_);  // outlives what the backends end with this Runtime
   NativeBackend native_;
+  const std::vector<Backend*> backends_;
   const UniqueFd events_;
   absl::flat_hash_map<int, Watched> watched_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_set<std::string> known_

@@ -24,6 +24,7 @@
 #include "runtime/process.h"
 #include "runtime/session.h"
 #include "runtime/spec.h"
+#include "sandbox/violation.h"
 
 namespace berth {
 
@@ -38,12 +39,14 @@ struct Event {
     kExited = 1,  // the main process ended: `exit`
     kLost = 2,  // its engine or supervisor does not answer any more: liveness is unknown, `detail`
                 // says why
+    kViolation = 3,  // its policy stopped something: `violation`; the session goes on
   };
   Kind kind = Kind::kExited;
   std::string handle = {};
   std::string name = {};
   ExitStatus exit;
   std::string detail = {};
+  Violation violation = {};
 };
 
 class Runtime {

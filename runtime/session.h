@@ -53,6 +53,9 @@ struct SessionInfo {
   absl::Time last_output;    // InfinitePast: none yet
   std::string title = {};    // as set by the program
   std::string log_path = {};
+  std::string tier = {};     // how its policy is enforced; "" if it has none
+  int64_t violations = 0;    // that its policy has stopped so far
+  std::string address = {};  // where its engine is, if that is not this machine's default
   absl::btree_map<std::string, std::string> labels = {};
 };
 

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "absl/time/time.h"
 #include "runtime/env.h"
 #include "runtime/types.h"
+#include "sandbox/policy.h"
 
 namespace berth {
 
@@ -61,6 +63,45 @@ struct ProcessSpec {
   // One terminal instead of the three: the caller takes its other side as stdout and stdin.
   bool pty = false;
   TerminalSize size = {};
+  // Spawn only; an Exec is under its session's.
+  std::optional<Policy> policy = {};
+};
+
+// A folder or file of the host, seen in a container or an environment.
+struct Mount {
+  std::string source = {};  // absolute; symlinks are resolved once, at the start
+  std::string target = {};
+  bool read_only = false;
+};
+
+// A port inside that can be reached from the host.
+struct PortMapping {
+  uint16_t inside = 0;
+  uint16_t host = 0;                  // 0: a free one is taken
+  std::string address = "127.0.0.1";  // where the host listens
+  bool udp = false;
+};
+
+// What the docker backend needs to know besides.
+struct ContainerSpec {
+  enum class Pull : uint8_t { kIfMissing = 0, kNever = 1, kAlways = 2 };
+  std::string image = {};
+  Pull pull = Pull::kIfMissing;
+  std::vector<Mount> mounts = {};
+  std::vector<PortMapping> ports = {};
+  std::string user = {};     // "uid:gid" or a name of the image's; "" is the image's own
+  bool host_user = false;    // the caller's uid and gid
+  std::string network = {};  // "" as the policy says, or the engine's default without one
+  bool init = true;          // a pid 1 that reaps
+  // Kept between sessions of one name as long as nothing of this description changes.
+  bool reuse = false;
+};
+
+// What the nix backend needs to know besides.
+struct NixSpec {
+  std::string flake = {};  // folder with the flake.nix; "" is the working directory
+  std::string shell = {};  // "" is the default dev shell
+  bool wrapped = false;    // run `nix develop` each time instead of what was kept of it
 };
 
 // A session.
@@ -87,6 +128,10 @@ struct SessionSpec {
   std::string log_path = {};
   int64_t log_cap_bytes = int64_t{64} << 20;
   absl::btree_map<std::string, std::string> labels = {};
+  // What it may see, write, call, reach and use up. None: what the caller may.
+  std::optional<Policy> policy = {};
+  ContainerSpec container = {};
+  NixSpec nix = {};
 };
 
 }  // namespace berth
