@@ -1,0 +1,34 @@
+"""The conformance suite, for one backend."""
+
+load("@rules_cc//cc:cc_library.bzl", "cc_library")
+load("@rules_cc//cc:cc_test.bzl", "cc_test")
+
+def conformance_test(backend, deps = [], **kwargs):
+    """Makes BACKEND_test from BACKEND_engine.cc and all cases.
+
+    Args:
+      backend: its name.
+      deps: of the engine, besides the suite's own.
+      **kwargs: for the test.
+    """
+    cc_library(
+        name = backend + "_engine",
+        testonly = True,
+        srcs = [backend + "_engine.cc"],
+        alwayslink = True,
+        deps = [
+            ":engine",
+            "//runtime:spec",
+            "@abseil-cpp//absl/status",
+        ] + deps,
+    )
+    cc_test(
+        name = backend + "_test",
+        tags = ["no-sandbox"],
+        deps = [
+            ":cases",
+            ":" + backend + "_engine",
+            "@googletest//:gtest_main",
+        ],
+        **kwargs
+    )
