@@ -1,8 +1,10 @@
-// The keeper's parts, for keeper.cc (its life) and keeper_requests.cc (what it is asked).
+// The keeper's parts, for keeper.cc (its life), keeper_output.cc (what the program writes) and
+// keeper_requests.cc (what it is asked).
 #ifndef BERTH_SANDBOX_LAUNCHER_KEEPER_IMPL_H_
 #define BERTH_SANDBOX_LAUNCHER_KEEPER_IMPL_H_
 
 #include <poll.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -28,6 +30,8 @@
 #include "sandbox/launcher/workloads.h"
 
 namespace berth::launcher {
+
+inline constexpr size_t kPipeSize = 1 << 20;  // of the program's streams
 
 class Keeper {
  public:
@@ -67,16 +71,18 @@ class Keeper {
   void Settle();
   // TERM now, KILL after the grace; `reason` is an EndReason, 0 for being asked.
   void BeginStop(uint32_t grace_ms, uint8_t reason);
-  void ReadOutput();
-  bool ReadStream(int fd, Output* output);
-  void TakeOutput(std::string_view bytes, Output* output);
-  void ServeViewers();
   void CheckLimits();
   uint64_t NextDeadline();
   void Poll();
   void Accept();
   void ServeClients(const std::vector<pollfd>& fds, size_t first);
   void OwnerGone();
+
+  // keeper_output.cc
+  void ReadOutput();
+  bool ReadStream(int fd, Output* output);
+  void TakeOutput(std::string_view bytes, Output* output);
+  void ServeViewers();
 
   // keeper_requests.cc
   void Handle(Client* client, Message* message);
