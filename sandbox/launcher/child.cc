@@ -16,7 +16,8 @@ namespace berth::launcher {
 namespace {
 
 [[noreturn]] void Fail(ChildPlan* plan, Step step, int error) {
-  plan->error = {step, error};
+  plan->error.step = step;
+  plan->error.error = error;
   if (plan->error_fd >= 0) {
     [[maybe_unused]] const ssize_t n = write(plan->error_fd, &plan->error, sizeof(plan->error));
   }
@@ -79,6 +80,7 @@ ChildRequest::ChildRequest(Message* message) {
   plan.cwd = in.GetString();
   argv = in.GetStrings(kMaxStrings);
   env = in.GetStrings(kMaxStrings);
+  if (!in.done()) sandbox = in.GetBytes();
   plan.argv = argv.data();
   plan.env = env.data();
   size_t next = 0;

@@ -3,8 +3,10 @@
 #ifndef BERTH_SANDBOX_LAUNCHER_CHILD_H_
 #define BERTH_SANDBOX_LAUNCHER_CHILD_H_
 
+#include <stdint.h>
 #include <sys/types.h>
 
+#include <string_view>
 #include <vector>
 
 #include "sandbox/base/unique_fd.h"
@@ -30,6 +32,7 @@ struct ChildPlan {
   struct Error {
     Step step = Step::kNone;
     int error = 0;
+    uint32_t item = ~uint32_t{0};  // of the sandbox's plan
   } error;
 };
 
@@ -41,6 +44,7 @@ struct ChildRequest {
 
   ChildPlan plan;
   std::vector<const char*> argv, env;
+  std::string_view sandbox;  // an encoded SandboxPlan; "" is none
   UniqueFd stdio[3], exit_socket;
 };
 

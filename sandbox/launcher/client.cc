@@ -55,7 +55,12 @@ absl::Status Send(int socket, uint16_t type, absl::string_view body, const int* 
 
 }  // namespace
 
-absl::Status StartError(Step step, int error, absl::string_view program, absl::string_view cwd) {
+absl::Status StartError(Step step, int error, absl::string_view program, absl::string_view cwd,
+                        absl::string_view path) {
+  const auto sandbox = [&](absl::string_view what) {
+    return ErrnoStatus(error, path.empty() ? absl::StrCat("sandbox: ", what)
+                                           : absl::StrCat("sandbox: ", what, " '", path, "'"));
+  };
   switch (step) {
     case Step::kExec:
       if (error == E2BIG) {
@@ -89,6 +94,36 @@ absl::Status StartError(Step step, int error, absl::string_view program, absl::s
       return ErrnoStatus(error, "make a process");
     case Step::kRequest:
       return ErrnoStatus(error, "ask the helper");
+    case Step::kPlan:
+      return sandbox("carry out the plan");
+    case Step::kNamespaces:
+      return sandbox("make the namespaces");
+    case Step::kIdMap:
+      return sandbox("map the user and the group");
+    case Step::kNetwork:
+      return sandbox("bring up the network");
+    case Step::kRoot:
+      return sandbox("make the new root");
+    case Step::kSource:
+      return sandbox("open");
+    case Step::kTarget:
+      return sandbox("make a place for");
+    case Step::kMount:
+      return sandbox("mount");
+    case Step::kPivot:
+      return sandbox("change to the new root");
+    case Step::kHostname:
+      return sandbox("set the host name");
+    case Step::kLimits:
+      return sandbox("set the limits");
+    case Step::kCapabilities:
+      return sandbox("give up capabilities");
+    case Step::kLandlock:
+      return sandbox("enforce the Landlock rule of");
+    case Step::kFilter:
+      return sandbox("load the system call filter");
+    case Step::kReport:
+      return sandbox("hand over the listener of the system call filter");
     case Step::kNone:
       break;
   }
@@ -144,7 +179,7 @@ absl::StatusOr<Spawned> LauncherClient::Spawn(const SpawnRequest& request) {
     fds[count++] = request.stdio[i];
   }
   Writer out;
-  out.Put(flags).Put(request.cwd).PutList(request.argv).PutList(request.env);
+  out.Put(flags).Put(request.cwd).PutList(request.argv).PutList(request.env).Put(request.plan);
 
   Spawned spawned;
   Message answer;
@@ -170,8 +205,9 @@ absl::StatusOr<Spawned> LauncherClient::Spawn(const SpawnRequest& request) {
   spawned.received_ns = in.Get<uint64_t>();
   spawned.started_ns = in.Get<uint64_t>();
   spawned.cgroup = in.GetString();
+  const absl::string_view path = in.GetString();
   if (!in.done()) return absl::InternalError("the launcher's answer is malformed");
-  if (step != Step::kNone) return StartError(step, error, request.argv[0], request.cwd);
+  if (step != Step::kNone) return StartError(step, error, request.argv[0], request.cwd, path);
   spawned.pidfd = answer.TakeFd(0);
   return spawned;
 }

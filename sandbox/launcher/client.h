@@ -32,6 +32,7 @@ struct SpawnRequest {
   std::string cwd;              // absolute
   bool terminal = false;        // stdin is a terminal and becomes the controlling one
   int stdio[3] = {-1, -1, -1};  // -1: /dev/null
+  std::string plan;             // an encoded SandboxPlan; "" is none
 };
 
 struct Spawned {
@@ -82,7 +83,9 @@ class LauncherClient {
 
 // "execute 'make': No such file or directory", with the code that fits: what kept a program from
 // running.
-absl::Status StartError(Step step, int error, absl::string_view program, absl::string_view cwd);
+// `path` is what a step of a sandboxed start was about, if it is known.
+absl::Status StartError(Step step, int error, absl::string_view program, absl::string_view cwd,
+                        absl::string_view path = "");
 
 }  // namespace berth::launcher
 

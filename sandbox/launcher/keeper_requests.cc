@@ -137,6 +137,11 @@ void Keeper::Setup(Client* client, Message* message) {
     }
     return;
   }
+  if (!spec_.plan.empty()) {
+    Fail(client, ENOSYS, Step::kPlan, "");
+    destroying_ = true;
+    return BeginStop(0, 0);
+  }
   ProcStat self, main;
   ReadProcStat(getpid(), &self);
   ReadProcStat(main_, &main);
@@ -294,7 +299,8 @@ void Keeper::Resize(Client* client, Reader* in) {
 
 void Keeper::Exec(Client* client, Message* message) {
   ChildRequest request(message);
-  if (!request.ok()) return Fail(client, EINVAL, Step::kRequest, "exec");
+  if (!request.ok() || !request.sandbox.empty())
+    return Fail(client, EINVAL, Step::kRequest, "exec");
   if (phase_ != Phase::kRunning || stopping_)
     return Fail(client, ESRCH, Step::kRequest, "the session has ended");
   if (request.plan.cwd[0] == '\0') request.plan.cwd = spec_.cwd.c_str();

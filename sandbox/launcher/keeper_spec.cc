@@ -20,7 +20,7 @@ std::string KeeperSpec::Encode() const {
   Writer out;
   out.Put(uid).Put(name).Put(durable).Put(pty).Put(rows).Put(cols);
   out.Put(wall_ms).Put(inactivity_ms).Put(grace_ms).Put(scrollback_lines).Put(keep_bytes);
-  out.Put(log_path).Put(log_cap).Put(cwd).PutList(argv).PutList(env);
+  out.Put(log_path).Put(log_cap).Put(cwd).PutList(argv).PutList(env).Put(plan);
   return out.body();
 }
 
@@ -43,6 +43,7 @@ bool KeeperSpec::Decode(const Message& message) {
   cwd = in.GetString();
   argv = Copy(in.GetStrings(kMaxStrings));
   env = Copy(in.GetStrings(kMaxStrings));
+  plan = std::string(in.GetBytes());
   const bool sane = rows > 0 && cols > 0 && rows <= 4096 && cols <= 4096 && scrollback_lines >= 0 &&
                     keep_bytes >= 0 && keep_bytes <= (int64_t{1} << 30);
   return in.done() && sane && !uid.empty() && uid.find('/') == std::string::npos && !argv.empty();

@@ -26,6 +26,7 @@ struct KeeperSpec {
   int64_t log_cap = 0;
   std::string cwd;
   std::vector<std::string> argv, env;
+  std::string plan;  // an encoded SandboxPlan; "" is none
 
   std::string Encode() const;
   bool Decode(const Message& message);

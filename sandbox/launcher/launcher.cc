@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,7 +46,7 @@ void Launcher::Reply(const ChildPlan& plan, pid_t pid, int pidfd, uint64_t recei
                      const std::string& cgroup) {
   Writer out;
   out.Put(plan.error.step).Put(int32_t{plan.error.error}).Put(int32_t{pid});
-  out.Put(received).Put(NowNs()).Put(cgroup);
+  out.Put(received).Put(NowNs()).Put(cgroup).Put(std::string_view());
   SendMessage(kControlFd, kSpawned, out.body(), &pidfd, pidfd >= 0 ? 1 : 0);
 }
 
@@ -54,6 +55,7 @@ void Launcher::Spawn(Message* message, uint64_t received) {
   std::string cgroup;
   int pidfd_raw = -1;
   pid_t pid = -1;
+  if (!request.sandbox.empty()) request.plan.error = {Step::kPlan, ENOSYS};
   if (request.ok()) {
     pid = workloads_.Start(&request.plan, std::move(request.exit_socket), &pidfd_raw, &cgroup);
   }

@@ -30,6 +30,22 @@ enum class Step : uint8_t {
   kTerminal,   // open a terminal
   kSocket,     // make the control socket
   kGate,       // wait for the record
+  // Of a sandboxed start; the item of an error is the mount or rule of the plan that it is about.
+  kPlan,          // read the plan, or carry out what this machine or helper cannot
+  kNamespaces,    // make or enter the namespaces
+  kIdMap,         // map the user and the group
+  kNetwork,       // bring up the network inside
+  kRoot,          // make the new root
+  kSource,        // open what is to be seen inside
+  kTarget,        // make the place where it is seen
+  kMount,         // put it there
+  kPivot,         // change to the new root
+  kHostname,      // set the name of the machine inside
+  kLimits,        // set the limits
+  kCapabilities,  // give up capabilities
+  kLandlock,      // enforce the Landlock rules
+  kFilter,        // load the system call filter
+  kReport,        // hand over what the sandbox reports with
 };
 
 // Flags of kSpawn and kExec.
@@ -43,12 +59,13 @@ enum class TreeKind : uint8_t { kCgroup = 0, kSubreaper = 1 };
 enum LauncherMessage : uint16_t {
   // From the launcher, once: u8 tree kind, str cgroup path (of its own group, "" if none), u64 pid.
   kHello = 1,
-  // u8 kHas… and kTerminal, str cwd ("" = the launcher's), list argv, list env.
+  // u8 kHas… and kTerminal, str cwd ("" = the launcher's), list argv, list env, bytes SandboxPlan
+  // ("" = none).
   // Descriptors: those of stdin, stdout and stderr that kHas… names (the others are /dev/null),
   // then the exit socket.
   kSpawn = 2,
-  // u8 Step (kNone: it runs), i32 errno, i32 pid, u64 ns received, u64 ns started, str cgroup leaf.
-  // Descriptor: pidfd.
+  // u8 Step (kNone: it runs), i32 errno, i32 pid, u64 ns received, u64 ns started, str cgroup leaf,
+  // str the path that a failed step is about. Descriptor: pidfd.
   kSpawned = 3,
   // i32 pid, u32 grace in ms. No answer: the exit socket tells.
   kStopProcess = 4,
@@ -98,7 +115,8 @@ enum KeeperMessage : uint16_t {
       111,  // Descriptor: a stream socket that gets the screen and the output, and gives input.
   kSetLog = 112,  // str path, i64 cap
   kSetEnv = 113,  // str KEY=value
-  // As kSpawn (environment on top of the session's). Answer: i32 pid. Descriptor: pidfd.
+  // As kSpawn (environment on top of the session's), without a plan: the session's own holds.
+  // Answer: i32 pid. Descriptor: pidfd.
   kExec = 114,
   kStopExec = 115,  // i32 pid, u32 grace ms. Answer: empty at once; the exit socket tells.
   kStats = 116,     // Answer: u64 cpu ns, i64 rss, i64 processes, i64 read, i64 written, str source

@@ -9,6 +9,7 @@
 
 #include "sandbox/launcher/child.h"
 #include "sandbox/launcher/keeper_spec.h"
+#include "sandbox/launcher/sandbox_plan.h"
 #include "sandbox/launcher/wire.h"
 
 namespace {
@@ -17,6 +18,7 @@ using berth::launcher::ChildRequest;
 using berth::launcher::KeeperSpec;
 using berth::launcher::Message;
 using berth::launcher::Reader;
+using berth::launcher::SandboxPlan;
 
 void Setup(const Message& message) {
   KeeperSpec spec;
@@ -33,6 +35,13 @@ void Child(Message* message) {
   // Both lists end as execve wants them, whatever came.
   if (request.argv.empty() || request.argv.back() != nullptr) abort();
   if (request.env.empty() || request.env.back() != nullptr) abort();
+}
+
+void Plan(const Message& message) {
+  SandboxPlan plan;
+  if (!plan.Decode(message.body)) return;
+  SandboxPlan same;
+  if (!same.Decode(plan.Encode()) || same.Encode() != plan.Encode()) abort();
 }
 
 // What the keeper does with its other requests.
@@ -55,12 +64,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   Message message;
   message.body.assign(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0] % 3) {
+  switch (data[0] % 4) {
     case 0:
       Setup(message);
       break;
     case 1:
       Child(&message);
+      break;
+    case 2:
+      Plan(message);
       break;
     default:
       Fields(message);

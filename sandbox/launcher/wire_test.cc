@@ -195,6 +195,7 @@ KeeperSpec Example() {
   spec.cwd = "/";
   spec.argv = {"/bin/sh", "-c", "true"};
   spec.env = {"A=1", "B="};
+  spec.plan = std::string("a\0b", 3);
   return spec;
 }
 
@@ -206,6 +207,7 @@ TEST(KeeperSpec, IsReadAsItWasWritten) {
   EXPECT_EQ(spec.Encode(), message.body);
   EXPECT_EQ(spec.argv, Example().argv);
   EXPECT_EQ(spec.env, Example().env);
+  EXPECT_EQ(spec.plan, Example().plan);
 }
 
 // Every prefix and some ten thousand mutations, the same each time: refused, or read as something
