@@ -78,6 +78,9 @@ absl::Status CheckRecord(const Record& record) {
   if (record.schema < 1) return Refuse("schema", "it must be at least 1");
   if (!IsHexId(record.install_id)) return Refuse("install_id", "it is not 32 hex digits");
   if (!IsBootId(record.boot_id)) return Refuse("boot_id", "it is not a boot id");
+  if (!record.host_id.empty() && !IsHexId(record.host_id)) {
+    return Refuse("host_id", "it is not 32 hex digits");
+  }
   if (!IsUid(record.uid)) return Refuse("uid", "it is not 26 of [a-z2-7]");
   if (!IsHexId(record.token)) return Refuse("token", "it is not 32 hex digits");
   ABSL_RETURN_IF_ERROR(CheckSessionName(record.name));

@@ -32,6 +32,7 @@ struct Record {
   int64_t schema = kRecordSchema;
   std::string install_id;   // 32 hex digits: StateDir::install_id of the maker
   std::string boot_id;      // of the machine when it was made
+  std::string host_id;      // that machine, as HostId gives it; "" where it has none
   std::string uid;          // 26 of [a-z2-7], never used twice
   std::string name;         // see CheckSessionName; changes only by Store::Rename
   std::string renaming_to;  // set by Store::Rename while it is under way

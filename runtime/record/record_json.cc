@@ -173,7 +173,7 @@ std::string ToJson(const Record& record) {
         std::pair("token", &record.token), std::pair("owner_id", &record.owner_id),
         std::pair("tree", &record.tree), std::pair("cgroup", &record.cgroup),
         std::pair("socket", &record.socket), std::pair("container_id", &record.container_id),
-        std::pair("tmux_socket", &record.tmux_socket),
+        std::pair("host_id", &record.host_id), std::pair("tmux_socket", &record.tmux_socket),
         std::pair("tmux_session", &record.tmux_session), std::pair("log", &record.log)}) {
     if (!value->empty()) json[name] = TextToJson(*value);
   }
@@ -202,6 +202,7 @@ absl::StatusOr<Record> FromJson(absl::string_view text) {
   }
   fields.Text("install_id", &record.install_id, Need::kRequired);
   fields.Text("boot_id", &record.boot_id, Need::kRequired);
+  fields.Text("host_id", &record.host_id);
   fields.Text("uid", &record.uid, Need::kRequired);
   fields.Text("name", &record.name, Need::kRequired);
   fields.Text("renaming_to", &record.renaming_to);

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "runtime/record/files.h"
+#include "runtime/record/host_id.h"
 #include "runtime/record/identity.h"
 #include "runtime/record/lease.h"
 #include "runtime/record/name_links.h"
@@ -85,6 +86,7 @@ absl::StatusOr<Record> Store::Reserve(Record initial) const {
   record.install_id = dir_.install_id();
   record.created_at_unix_ns = absl::GetCurrentTimeNanos();
   ABSL_ASSIGN_OR_RETURN(record.boot_id, BootId());
+  record.host_id = HostId();
   ABSL_ASSIGN_OR_RETURN(record.token, RandomHexId());
   if (record.owner.pid == 0) {
     ABSL_ASSIGN_OR_RETURN(record.owner, IdentifySelf());
