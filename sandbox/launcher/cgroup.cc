@@ -122,6 +122,19 @@ bool Cgroup::Empty() const {
   return strstr(text, "populated 0") != nullptr;
 }
 
+bool Cgroup::Freeze(bool frozen) const {
+  const UniqueFd file = OpenAt(dir_.get(), "cgroup.freeze", O_WRONLY);
+  return file.ok() && write(file.get(), frozen ? "1" : "0", 1) == 1;
+}
+
+bool Cgroup::Frozen() const {
+  char text[256];
+  const ssize_t n = pread(events_.get(), text, sizeof(text) - 1, 0);
+  if (n < 0) return false;
+  text[n] = '\0';
+  return strstr(text, "frozen 1") != nullptr;
+}
+
 void Cgroup::Kill() const {
   const UniqueFd kill = OpenAt(dir_.get(), "cgroup.kill", O_WRONLY);
   if (kill.ok() && write(kill.get(), "1", 1) == 1) return;

@@ -21,6 +21,8 @@ class Cgroup {
   Cgroup() = default;
   // The group that this process is in.
   static Cgroup Own();
+  // Any that exists, to make children of: it cannot be removed.
+  static Cgroup OpenAny(const std::string& path);
   // One that exists, by its path as /proc/PID/cgroup gives it. Not ok() if it does not, or is no
   // child of another.
   static Cgroup Open(const std::string& path);
@@ -39,6 +41,10 @@ class Cgroup {
   int64_t CpuNs() const;
   // No living process is in it or below (a zombie does not count).
   bool Empty() const;
+  // Stops all in it and below where they are, or lets them go on; false if the kernel cannot (before
+  // 5.2). events_fd tells when Frozen has changed.
+  bool Freeze(bool frozen) const;
+  bool Frozen() const;
   // SIGKILL to all in it and below, at once and without a race where the kernel has cgroup.kill
   // (5.14); before that, call it again until Empty.
   void Kill() const;
@@ -48,7 +54,6 @@ class Cgroup {
   bool Remove();
 
  private:
-  static Cgroup OpenAny(const std::string& path);
   static Cgroup OpenChild(const Cgroup& parent, const std::string& name);
   bool Holds(int pid) const;
   UniqueFd parent_, dir_, events_;
