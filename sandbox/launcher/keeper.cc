@@ -53,8 +53,8 @@ Step Keeper::SetUp(Message* message, int* error) {
   files_.uid = spec_.uid;
   files_.name = spec_.name;
   const size_t keep = static_cast<size_t>(spec_.keep_bytes);
-  out_.emplace(keep);
-  err_.emplace(keep);
+  out_.emplace(keep, spec_.pty ? nullptr : &mixed_);
+  err_.emplace(keep, spec_.pty ? nullptr : &mixed_);
   if (!spec_.log_path.empty()) {
     *error = log_.Open(spec_.log_path, spec_.log_cap);
     if (*error != 0) return Step::kStdio;

@@ -81,7 +81,10 @@ class Keeper {
   // keeper_output.cc
   void ReadOutput();
   bool ReadStream(int fd, Output* output);
+  // Takes what it can without copying it: how much.
+  size_t PassOutput(int fd, size_t most, Output* output);
   void TakeOutput(std::string_view bytes, Output* output);
+  void OutputSeen();
   void ServeViewers();
 
   // keeper_requests.cc

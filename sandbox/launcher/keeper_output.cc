@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -15,6 +16,8 @@ namespace berth::launcher {
 namespace {
 
 constexpr size_t kReadSize = 256 << 10;
+// Pages that are shared take as much of a reader's pipe when they are not full.
+constexpr int kWorthSharing = 64 << 10;
 
 }  // namespace
 
@@ -33,35 +36,55 @@ Screen* Keeper::screen() {
   return screen_.get();
 }
 
-void Keeper::TakeOutput(std::string_view bytes, Output* output) {
+size_t Keeper::PassOutput(int fd, size_t most, Output* output) {
+  int ready;
+  if (spec_.pty || ioctl(fd, FIONREAD, &ready) != 0 || ready < kWorthSharing) return 0;
+  (output == &*out_ ? err_ : out_)->Settle();
+  if (!log_.path().empty()) {
+    output->Share(fd, std::min(most, kReadSize));
+    return 0;
+  }
+  const size_t n = output->Pass(fd, most);
+  if (n > 0) OutputSeen();
+  return n;
+}
+
+void Keeper::OutputSeen() {
   last_output_at_ = NowNs();
+  input_.OutputSeen();
+}
+
+void Keeper::TakeOutput(std::string_view bytes, Output* output) {
+  if (!spec_.pty) (output == &*out_ ? err_ : out_)->Settle();
   output->Append(bytes);
   log_.Write(bytes);
-  if (spec_.pty) {
-    screen()->Feed(bytes);
-  } else {
-    mixed_.Append(bytes, ~uint64_t{0});
-  }
-  input_.OutputSeen();
+  if (spec_.pty) screen()->Feed(bytes);
+  OutputSeen();
 }
 
 // False at end of file.
 bool Keeper::ReadStream(int fd, Output* output) {
   static char buffer[kReadSize];
-  // One buffer at a time while it runs: others want to be served too. Then a full pipe: what the
-  // main process wrote is within that, and a daemon that writes without end does not keep us here.
-  size_t most = sizeof(buffer);
+  // One pipe's worth at a time while it runs: others want to be served too. After that, all of a
+  // full pipe: what the main process wrote is within that, and a daemon that writes without end
+  // does not keep us here.
+  size_t most = kPipeSize;
   if (phase_ != Phase::kRunning)
     most = static_cast<size_t>(std::max(int{kPipeSize}, fcntl(fd, F_GETPIPE_SZ)));
   while (most > 0) {
-    size_t room = std::min(most, sizeof(buffer));
+    size_t room = most;
     // At the end this is the last chance to read it, whoever lags.
     if (phase_ != Phase::kGone) room = output->Room(room);
     if (room == 0) return true;  // a reader that we wait for has not read: so the program waits
-    const ssize_t n = read(fd, buffer, room);
+    if (const size_t n = PassOutput(fd, room, output); n > 0) {
+      most -= n;
+      continue;
+    }
+    const ssize_t n = read(fd, buffer, std::min(room, sizeof(buffer)));
     if (n > 0) {
       TakeOutput({buffer, static_cast<size_t>(n)}, output);
       most -= static_cast<size_t>(n);
+      if (phase_ == Phase::kRunning) return true;
       continue;
     }
     if (n < 0 && errno == EINTR) continue;

@@ -240,6 +240,8 @@ void Keeper::Capture(Client* client, Reader* in) {
     // Rendered only now: pipes are for programs, few of them are looked at. A terminal would have
     // added the CR.
     Screen page(spec_.rows, spec_.cols, static_cast<size_t>(spec_.scrollback_lines));
+    out_->Settle();
+    err_->Settle();
     for (uint64_t at = mixed_.begin(); at < mixed_.end();) {
       const std::string_view piece = mixed_.At(at);
       for (std::string_view rest = piece; !rest.empty();) {

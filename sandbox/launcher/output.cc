@@ -10,6 +10,7 @@
 namespace berth::launcher {
 
 uint64_t Output::AddReader(UniqueFd pipe, int64_t from, uint64_t buffer) {
+  Settle();
   fcntl(pipe.get(), F_SETFL, fcntl(pipe.get(), F_GETFL) | O_NONBLOCK);
   uint64_t at = from < 0 ? ring_.end() : static_cast<uint64_t>(from);
   at = std::clamp(at, ring_.begin(), ring_.end());
@@ -22,19 +23,54 @@ size_t Output::Room(size_t most) const {
   uint64_t room = most;
   for (const Reader& reader : readers_) {
     if (reader.buffer == 0) continue;
-    const uint64_t lag = ring_.end() - reader.at;
+    const uint64_t lag = end() - std::min(reader.at, end());
     room = std::min(room, reader.buffer > lag ? reader.buffer - lag : 0);
   }
   return room;
 }
 
-void Output::Append(std::string_view bytes) {
+size_t Output::Pass(int pipe, size_t most) {
+  // With several readers one would soon lag, and need what is aside.
+  if (readers_.size() > 1 || (!readers_.empty() && readers_[0].at != end())) return 0;
+  const uint64_t before = end();
+  Share(pipe, most);
+  if (!readers_.empty()) most = readers_[0].at - before;
+  if (most == 0) return 0;
+  // Whatever nobody will be able to ask for makes room.
+  const uint64_t window = std::max(ring_.keep(), mixed_ != nullptr ? mixed_->keep() : 0);
+  const uint64_t outside = before + most - std::min(before + most, window);
+  if (outside > ring_.end()) ring_.Skip(aside_.Drop(outside - ring_.end()));
+  const size_t taken = aside_.Take(pipe, most);
+  if (taken < most) Settle();  // its pipe is full: of pages that are not, or of all that is kept
+  return taken;
+}
+
+void Output::Settle() {
+  static char buffer[64 << 10];
+  while (const size_t n = aside_.Read(buffer, sizeof(buffer))) Keep({buffer, n});
+}
+
+void Output::Share(int pipe, size_t most) {
+  for (Reader& reader : readers_) {
+    if (reader.at != end()) continue;
+    const ssize_t n = tee(pipe, reader.pipe.get(), most, SPLICE_F_NONBLOCK);
+    if (n > 0) reader.at += static_cast<size_t>(n);
+  }
+}
+
+void Output::Keep(std::string_view bytes) {
   // For those who read along the new bytes are there at least once, however few are kept.
-  uint64_t needed = readers_.empty() ? ring_.end() + bytes.size() : ring_.end();
+  uint64_t needed = ring_.end() + bytes.size();
   for (const Reader& reader : readers_) {
-    if (reader.buffer != 0) needed = std::min(needed, reader.at);
+    needed = std::min(needed, reader.buffer != 0 ? reader.at : std::max(reader.at, ring_.end()));
   }
   ring_.Append(bytes, needed);
+  if (mixed_ != nullptr) mixed_->Append(bytes, ~uint64_t{0});
+}
+
+void Output::Append(std::string_view bytes) {
+  Settle();
+  Keep(bytes);
   Flush();
 }
 
@@ -42,6 +78,7 @@ void Output::Flush() {
   for (size_t i = 0; i < readers_.size();) {
     Reader& reader = readers_[i];
     bool gone = false;
+    if (reader.at < end()) Settle();
     reader.at = std::max(reader.at, ring_.begin());
     while (reader.at < ring_.end()) {
       const std::string_view piece = ring_.At(reader.at);
@@ -53,7 +90,7 @@ void Output::Flush() {
         break;
       }
     }
-    if (gone || (closed_ && reader.at == ring_.end())) {
+    if (gone || (closed_ && reader.at >= end())) {
       readers_.erase(readers_.begin() + static_cast<ptrdiff_t>(i));
     } else {
       ++i;
@@ -71,8 +108,7 @@ void Output::DropGone(const std::vector<pollfd>& fds) {
 void Output::AppendPoll(std::vector<pollfd>* fds) const {
   for (const Reader& reader : readers_) {
     // Without something to write, only the reader's going away is of interest (POLLERR).
-    fds->push_back(
-        {reader.pipe.get(), static_cast<short>(reader.at < ring_.end() ? POLLOUT : 0), 0});
+    fds->push_back({reader.pipe.get(), static_cast<short>(reader.at < end() ? POLLOUT : 0), 0});
   }
 }
 

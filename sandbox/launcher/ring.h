@@ -17,11 +17,17 @@ class Ring {
  public:
   explicit Ring(size_t keep) : keep_(keep) {}
 
+  size_t keep() const { return keep_; }
   uint64_t begin() const { return begin_; }
   uint64_t end() const { return end_; }
 
   // Adds bytes. Those from `needed` on (an offset) are not dropped, however many they are.
   void Append(std::string_view bytes, uint64_t needed);
+
+  // Goes on after bytes that nobody will see; all before them are dropped.
+  void Skip(uint64_t size) {
+    if (size > 0) begin_ = end_ = end_ + size;
+  }
 
   // Bytes from `offset` (within begin and end) on, as many as lie in one piece.
   std::string_view At(uint64_t offset) const;
