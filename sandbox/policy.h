@@ -27,6 +27,16 @@
 
 namespace berth {
 
+namespace dangerous {  // made in sandbox/dangerous.h only
+class HostNetwork;
+class HostPidNamespace;
+class InheritedEnvironment;
+class RawDockerSocket;
+class SeccompOff;
+class NestedUserNamespaces;
+class TrustedText;
+}  // namespace dangerous
+
 // How a policy is enforced. Probed, reported, never weakened silently.
 enum class Tier : uint8_t {
   kAuto = 0,        // the strongest that this machine can: pooled, namespaces, then landlock
@@ -36,6 +46,8 @@ enum class Tier : uint8_t {
 };
 // "auto", "namespaces", "pooled", "landlock".
 absl::string_view TierName(Tier tier);
+// InvalidArgument for any other word.
+absl::StatusOr<Tier> TierFromName(absl::string_view name);
 
 class Policy {
  public:
@@ -52,10 +64,11 @@ class Policy {
     kCopyOnWrite = 5,  // writable, and the changes are kept apart
   };
   struct Path {
-    std::string path;    // on the host, absolute
-    std::string inside;  // where it is seen; "" is the same place
+    std::string path = {};    // on the host, absolute; of kHidden and kCarve: where it is seen
+    std::string inside = {};  // where it is seen; "" is the same place
     Access access = Access::kReadOnly;
-    bool optional = false;
+    bool optional = false;  // fine if it is not there
+    const std::string& seen() const { return inside.empty() ? path : inside; }
     friend bool operator==(const Path&, const Path&) = default;
   };
   class Builder;
@@ -68,23 +81,112 @@ class Policy {
   static Builder Build(absl::string_view workspace);
   // The system read-only, a private /tmp, nothing else.
   static Builder Strict();
+  // "agent", "build" or "strict"; the last takes no workspace.
+  static absl::StatusOr<Builder> Preset(absl::string_view name, absl::string_view workspace);
 
   Tier tier() const;
   Network network() const;
   const std::vector<std::string>& domains() const;  // of kAllowList
   const std::vector<Path>& paths() const;
   const Limits& limits() const;
-  // Equal for equal policies: what prepared things are cached by.
+  // /usr, /bin, /lib…, /opt and what programs need of /etc, read-only.
+  bool system() const;
+  // An empty, writable home directory of its own.
+  bool private_home() const;
+  const std::vector<std::string>& tmpfs() const;            // private, empty, writable folders
+  const std::vector<std::string>& socket_families() const;  // "unix", "inet", …; sorted
+  const std::vector<std::string>& denied_syscalls() const;  // besides those that always are; sorted
+  const std::string& hostname() const;
+  bool debugging() const;  // ptrace and the like, of its own processes
+  // By token.
+  bool host_pid_namespace() const;
+  bool inherited_environment() const;
+  bool docker_socket() const;
+  bool seccomp_off() const;
+  bool nested_user_namespaces() const;
+  // Equal for equal policies, and for no others (SHA-256): what prepared things are cached by.
   const std::string& hash() const;
 
-  // JSON, as `berth run --policy` reads it. FromText(ToText()) is the same policy.
+  // JSON, as `berth run --policy` reads it. FromText(ToText()) is the same policy. Text that asks
+  // for a dangerous relaxation is PermissionDenied without the token.
   std::string ToText() const;
   static absl::StatusOr<Policy> FromText(absl::string_view text);
+  static absl::StatusOr<Policy> FromText(absl::string_view text, const dangerous::TrustedText&);
+
+  friend bool operator==(const Policy& a, const Policy& b) { return a.hash() == b.hash(); }
 
  private:
   struct Data;
   explicit Policy(std::shared_ptr<const Data> data);
+  static absl::StatusOr<Policy> Parse(absl::string_view text, bool trusted);
   std::shared_ptr<const Data> data_;
+};
+
+// Nothing is allowed until it is said. Of two settings of one thing the later holds; of two lists
+// of domains or families too. Paths may be listed once.
+class Policy::Builder {
+ public:
+  Builder();
+  Builder(const Builder& other);
+  Builder& operator=(const Builder& other);
+  Builder(Builder&&) noexcept;
+  Builder& operator=(Builder&&) noexcept;
+  ~Builder();
+
+  Builder& System();
+  Builder& PrivateHome();
+  // Paths are absolute and have no `..`. The IfThere ones are left out where they do not exist.
+  Builder& ReadOnly(absl::string_view path);
+  Builder& ReadOnlyIfThere(absl::string_view path);
+  Builder& ReadWrite(absl::string_view path);
+  Builder& ReadWriteIfThere(absl::string_view path);
+  // Also of a path that is listed as writable: a preset's workspace.
+  Builder& CopyOnWrite(absl::string_view path);
+  Builder& Hide(absl::string_view path);
+  Builder& Carve(absl::string_view path);
+  Builder& CarveIfThere(absl::string_view path);
+  // Seen at another place than it has on the host.
+  Builder& BindTo(absl::string_view path, absl::string_view inside, Access access);
+  Builder& Add(Path path);
+  Builder& Tmpfs(absl::string_view path);
+
+  Builder& NoNetwork();
+  // "github.com", "*.npmjs.org" (names below it), "example.com:8443".
+  Builder& AllowDomains(std::vector<std::string> domains);
+  Builder& SocketFamilies(std::vector<std::string> families);
+  Builder& DenySyscalls(std::vector<std::string> names);
+  Builder& Debugging();
+
+  Builder& Memory(int64_t bytes);
+  Builder& Swap(int64_t bytes);
+  Builder& Pids(int64_t count);
+  Builder& Cpus(double cores);
+  Builder& Wall(absl::Duration time);
+  Builder& FileSize(int64_t bytes);
+  Builder& OpenFiles(int64_t count);
+  Builder& TmpSize(int64_t bytes);
+
+  Builder& Tier(berth::Tier tier);
+  Builder& Hostname(absl::string_view name);
+
+  Builder& Relax(const dangerous::HostNetwork&);
+  Builder& Relax(const dangerous::HostPidNamespace&);
+  Builder& Relax(const dangerous::InheritedEnvironment&);
+  Builder& Relax(const dangerous::RawDockerSocket&);
+  Builder& Relax(const dangerous::SeccompOff&);
+  Builder& Relax(const dangerous::NestedUserNamespaces&);
+
+  // The policy, or the first thing that was wrong.
+  absl::StatusOr<Policy> Build() const;
+
+ private:
+  friend class Policy;
+  Builder& Number(absl::string_view what, int64_t value, int64_t least, int64_t most,
+                  int64_t* field);
+  void Fail(absl::Status status);
+
+  std::unique_ptr<Data> data_;
+  absl::Status status_;
 };
 
 }  // namespace berth

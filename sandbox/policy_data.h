@@ -1,0 +1,36 @@
+// What a Policy holds. For policy*.cc and presets.cc only.
+#ifndef BERTH_SANDBOX_POLICY_DATA_H_
+#define BERTH_SANDBOX_POLICY_DATA_H_
+
+#include <string>
+#include <vector>
+
+#include "sandbox/limits.h"
+#include "sandbox/policy.h"
+
+namespace berth {
+
+struct Policy::Data {
+  Tier tier = Tier::kAuto;
+  bool system = false;
+  bool private_home = false;
+  std::vector<Path> paths;
+  std::vector<std::string> tmpfs;
+  Network network = Network::kNone;
+  std::vector<std::string> domains;
+  std::vector<std::string> socket_families = {"inet", "inet6", "unix"};
+  std::vector<std::string> denied_syscalls;
+  std::string hostname;
+  bool debugging = false;
+  Limits limits;
+  bool host_pid_namespace = false;
+  bool inherited_environment = false;
+  bool docker_socket = false;
+  bool seccomp_off = false;
+  bool nested_user_namespaces = false;
+  std::string hash;  // of all above; set by Build
+};
+
+}  // namespace berth
+
+#endif  // BERTH_SANDBOX_POLICY_DATA_H_

@@ -1,0 +1,37 @@
+// The seccomp filter of a policy, as the kernel takes it: an array of sock_filter.
+//
+// An allow-list. Calls of a foreign ABI (i386 and x32 on x86-64) are refused whatever they are.
+// Arguments that the kernel takes as 32 bits are compared as 32 bits (CVE-2019-10063). Refused
+// calls that no program makes unaware are notified (SECCOMP_RET_USER_NOTIF), so that a supervisor
+// can tell of them; it must refuse them as JudgeNotification (describe.h) says. Without a
+// supervisor, or when it is gone, the kernel refuses them itself.
+//
+//   ABSL_ASSIGN_OR_RETURN(const std::string program, CompileFilter({.sockets = {AF_UNIX}}));
+//
+// Compiling takes milliseconds: keep what comes out. Thread-safe.
+#ifndef BERTH_SANDBOX_SECCOMP_FILTER_H_
+#define BERTH_SANDBOX_SECCOMP_FILTER_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace berth::seccomp {
+
+struct FilterSpec {
+  std::vector<int> sockets = {};       // AF_* that socket() gives
+  bool ipc = true;                     // System V and POSIX message queues
+  bool debugging = false;              // ptrace and the like, and personality without randomisation
+  bool namespaces = false;             // unshare, setns, mount, …
+  bool notify = false;                 // otherwise all refused calls fail by themselves
+  bool notify_connect = false;         // connect() is shown to the supervisor, who lets it go on
+  std::vector<std::string> deny = {};  // names, refused whatever the tables say
+};
+
+// InvalidArgument if a name in `deny` is no system call.
+absl::StatusOr<std::string> CompileFilter(const FilterSpec& spec);
+
+}  // namespace berth::seccomp
+
+#endif  // BERTH_SANDBOX_SECCOMP_FILTER_H_

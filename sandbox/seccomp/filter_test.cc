@@ -1,0 +1,376 @@
+// Each filter is loaded in a child that then really makes the calls.
+#include "sandbox/seccomp/filter.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/status_matchers.h"
+#include "absl/status/statusor.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "sandbox/base/unique_fd.h"
+#include "sandbox/base/wait_fd.h"
+#include "sandbox/seccomp/describe.h"
+
+namespace berth::seccomp {
+namespace {
+
+using ::absl_testing::IsOk;
+using ::absl_testing::StatusIs;
+using ::testing::HasSubstr;
+
+std::string Compiled(const FilterSpec& spec) {
+  absl::StatusOr<std::string> program = CompileFilter(spec);
+  EXPECT_THAT(program, IsOk());
+  return program.value_or("");
+}
+
+// The descriptor of the listener if `flags` ask for one; -1 if it cannot be loaded.
+int Load(const std::string& program, unsigned flags = 0) {
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  std::vector<sock_filter> code(program.size() / sizeof(sock_filter));
+  memcpy(code.data(), program.data(), program.size());
+  const sock_fprog loaded{static_cast<unsigned short>(code.size()), code.data()};
+  return static_cast<int>(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &loaded));
+}
+
+// What waitpid says of a child that has loaded the filter and run `body`, whose result is its code.
+int Status(const FilterSpec& spec, const std::function<int()>& body) {
+  const std::string program = Compiled(spec);
+  const pid_t pid = fork();
+  if (pid == 0) _exit(Load(program) != 0 ? 99 : body());
+  int status = 0;
+  EXPECT_EQ(waitpid(pid, &status, 0), pid);
+  return status;
+}
+
+// The errno with which a call fails under the filter; 0: it does not.
+int Try(const FilterSpec& spec, const std::function<long()>& call) {
+  const int status = Status(spec, [&] { return call() < 0 ? errno : 0; });
+  EXPECT_TRUE(WIFEXITED(status)) << "killed by " << WTERMSIG(status);
+  return WEXITSTATUS(status);
+}
+
+int Try(const FilterSpec& spec, long number, long a = 0, long b = 0, long c = 0, long d = 0) {
+  return Try(spec, [=] { return syscall(number, a, b, c, d); });
+}
+
+const FilterSpec kAgent = {.sockets = {AF_UNIX, AF_INET, AF_INET6}};
+
+TEST(Filter, LetsAShellWithPipesAndFilesRun) {
+  const int status = Status(kAgent, [] {
+    execl("/bin/sh", "sh", "-c", "ls / | sort >/dev/null && exec sleep 0", nullptr);
+    return 98;
+  });
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(Filter, ThreadsStillWork) {
+  const int status = Status(kAgent, [] {
+    pthread_t thread;
+    if (pthread_create(&thread, nullptr, [](void* arg) { return arg; }, nullptr) != 0) return 1;
+    return pthread_join(thread, nullptr);
+  });
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(Filter, RefusesNamespacesButNotForks) {
+  EXPECT_EQ(Try(kAgent, SYS_clone3, 0, 0), ENOSYS);
+  for (const long flag : {CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER,
+                          CLONE_NEWPID, CLONE_NEWNET}) {
+    EXPECT_EQ(Try(kAgent, SYS_clone, flag | SIGCHLD), EPERM) << std::hex << flag;
+    EXPECT_EQ(Try(kAgent, SYS_unshare, flag), EPERM) << std::hex << flag;
+    // The upper half of the register is not looked at by the kernel, nor may it be by the filter.
+    EXPECT_EQ(Try(kAgent, SYS_unshare, flag | (1L << 40)), EPERM) << std::hex << flag;
+  }
+  EXPECT_EQ(Try(kAgent, SYS_unshare, 0x80), EPERM) << "CLONE_NEWTIME";
+  EXPECT_EQ(Try(kAgent, SYS_unshare, CLONE_FILES), 0);
+  EXPECT_EQ(Try(kAgent, SYS_setns, 0, 0), EPERM);
+  EXPECT_EQ(Try(kAgent,
+                [] {
+                  const long pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+                  if (pid == 0) _exit(0);
+                  return pid;
+                }),
+            0);
+}
+
+// With arguments that the kernel itself refuses otherwise, so that the errno is the filter's.
+TEST(Filter, RefusesWhatReachesAroundASandbox) {
+  for (const long number : {SYS_mount,
+                            SYS_umount2,
+                            SYS_pivot_root,
+                            SYS_chroot,
+                            SYS_move_mount,
+                            SYS_open_tree,
+                            SYS_fsopen,
+                            SYS_fsmount,
+                            SYS_fsconfig,
+                            SYS_fspick,
+                            SYS_mount_setattr,
+                            SYS_bpf,
+                            SYS_perf_event_open,
+                            SYS_userfaultfd,
+                            SYS_kexec_load,
+                            SYS_init_module,
+                            SYS_finit_module,
+                            SYS_delete_module,
+                            SYS_open_by_handle_at,
+                            SYS_acct,
+                            SYS_swapon,
+                            SYS_swapoff,
+                            SYS_quotactl,
+                            SYS_add_key,
+                            SYS_keyctl,
+                            SYS_request_key,
+                            SYS_ptrace,
+                            SYS_process_vm_readv,
+                            SYS_process_vm_writev,
+                            SYS_kcmp,
+                            SYS_pidfd_getfd,
+                            SYS_reboot,
+                            SYS_settimeofday,
+                            SYS_clock_settime,
+                            SYS_name_to_handle_at,
+                            SYS_syslog,
+                            SYS_sethostname}) {
+    EXPECT_EQ(Try(kAgent, number, -1, -1, -1, -1), EPERM) << number;
+  }
+  for (const long number : {SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register}) {
+    EXPECT_EQ(Try(kAgent, number, -1, -1, -1, -1), ENOSYS) << number;
+  }
+  EXPECT_EQ(Try(kAgent, 4000), ENOSYS) << "a call that there is not yet";
+#if defined(__x86_64__)
+  EXPECT_EQ(Try(kAgent, SYS_iopl, 3), EPERM);
+  EXPECT_EQ(Try(kAgent, SYS_ioperm, 0, 1, 1), EPERM);
+#endif
+}
+
+// CVE-2017-5226, CVE-2019-10063.
+TEST(Filter, RefusesToTypeOnATerminalWhateverTheUpperBits) {
+  for (const unsigned long request : {TIOCSTI, TIOCLINUX, TIOCSETD}) {
+    for (const unsigned long upper : {0ul, 1ul << 32, 0xfffffffful << 32, 1ul << 63}) {
+      EXPECT_EQ(Try(kAgent, SYS_ioctl, -1, static_cast<long>(request | upper)), EPERM)
+          << std::hex << (request | upper);
+    }
+  }
+}
+
+TEST(Filter, LetsAllOtherTerminalRequestsPass) {
+  // All of the terminal's own page, and some with upper bits, as musl has them.
+  for (long request = 0x5400; request < 0x5480; ++request) {
+    const bool bad = request == TIOCSTI || request == TIOCLINUX || request == TIOCSETD;
+    EXPECT_EQ(Try(kAgent, SYS_ioctl, -1, request), bad ? EPERM : EBADF) << std::hex << request;
+  }
+  for (const long request : {0x0l, 0x80045430l, -0x7ffbabd0l, 0xc0045877l, 0xffffffffl, 0x15412l}) {
+    EXPECT_EQ(Try(kAgent, SYS_ioctl, -1, request), EBADF) << std::hex << request;
+  }
+}
+
+// ESCAPES.md, row 12.
+TEST(Filter, GivesSocketsOfTheListedFamiliesOnly) {
+  EXPECT_EQ(Try(kAgent, SYS_socket, AF_UNIX, SOCK_STREAM, 0), 0);
+  EXPECT_EQ(Try(kAgent, SYS_socket, AF_INET, SOCK_STREAM, 0), 0);
+  for (long family = 0; family < 64; ++family) {
+    if (family == AF_UNIX || family == AF_INET || family == AF_INET6) continue;
+    EXPECT_EQ(Try(kAgent, SYS_socket, family, SOCK_RAW, 0), EPERM) << family;
+    EXPECT_EQ(Try(kAgent, SYS_socket, family | (7L << 32), SOCK_RAW, 0), EPERM) << family;
+  }
+  EXPECT_EQ(Try(kAgent, SYS_socket, -1, SOCK_STREAM, 0), EPERM);
+  const FilterSpec netlink = {.sockets = {AF_NETLINK}};
+  EXPECT_EQ(Try(netlink, SYS_socket, AF_NETLINK, SOCK_RAW, 0), 0);
+  EXPECT_NE(Try(netlink, SYS_socket, AF_NETLINK, SOCK_RAW, 9), 0) << "NETLINK_AUDIT";
+}
+
+TEST(Filter, WithoutUnixSocketsThereArePairsThatLeadNowhereElse) {
+  const FilterSpec none = {};
+  int pair[2];
+  const auto make = [&pair](int family, int type) {
+    return [&pair, family, type] { return static_cast<long>(socketpair(family, type, 0, pair)); };
+  };
+  EXPECT_EQ(Try(none, make(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC)), 0);
+  EXPECT_EQ(Try(none, make(AF_UNIX, SOCK_SEQPACKET)), 0);
+  EXPECT_NE(Try(none, make(AF_UNIX, SOCK_DGRAM)), 0);
+  EXPECT_EQ(Try(none, SYS_socket, AF_UNIX, SOCK_STREAM, 0), EPERM);
+  EXPECT_EQ(Try(kAgent, make(AF_UNIX, SOCK_DGRAM)), 0);
+}
+
+TEST(Filter, KeepsPersonalityAndPrctlToWhatIsHarmless) {
+  EXPECT_EQ(Try(kAgent, SYS_personality, 0xffffffff), 0);
+  EXPECT_EQ(Try(kAgent, SYS_personality, PER_LINUX), 0);
+  EXPECT_EQ(Try(kAgent, SYS_personality, ADDR_NO_RANDOMIZE), EPERM);
+  EXPECT_EQ(Try(kAgent, SYS_personality, READ_IMPLIES_EXEC), EPERM);
+  EXPECT_EQ(Try({.debugging = true}, SYS_personality, ADDR_NO_RANDOMIZE), 0);
+  EXPECT_EQ(Try(kAgent, SYS_prctl, PR_SET_MM, 0, 0), EPERM);
+  EXPECT_EQ(Try(kAgent, SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV, 0), EPERM);
+  EXPECT_EQ(Try(kAgent, SYS_prctl, PR_GET_DUMPABLE), 0);
+  EXPECT_EQ(Try(kAgent, SYS_prctl, 59), ENOSYS) << "PR_SET_SYSCALL_USER_DISPATCH";
+}
+
+TEST(Filter, MakesFifosButNoDevices) {
+  EXPECT_EQ(Try(kAgent, SYS_mknodat, -1, reinterpret_cast<long>("x"), S_IFIFO | 0600), EBADF);
+  EXPECT_EQ(Try(kAgent, SYS_mknodat, -1, reinterpret_cast<long>("x"), S_IFCHR | 0600), EPERM);
+  EXPECT_EQ(Try(kAgent, SYS_mknodat, -1, reinterpret_cast<long>("x"), S_IFBLK | 0600), EPERM);
+}
+
+TEST(Filter, DebuggingAndQueuesAreAsAsked) {
+  EXPECT_EQ(Try({.debugging = true}, SYS_ptrace, 0, 0, 0, 0), 0) << "PTRACE_TRACEME";
+  EXPECT_EQ(Try({.ipc = false}, SYS_shmget, 0, 4096, 0), EPERM);
+  EXPECT_EQ(Try({.ipc = true}, SYS_shmget, 0, 0, 0), EINVAL);
+  EXPECT_EQ(Try({.namespaces = true}, SYS_unshare, CLONE_NEWUSER), 0);
+}
+
+TEST(Filter, DeniesWhatThePolicyNamesBesides) {
+  const FilterSpec spec = {.sockets = {AF_UNIX}, .deny = {"getcwd", "ioctl", "socket", "mount"}};
+  char buffer[64];
+  EXPECT_EQ(Try(spec, SYS_getcwd, reinterpret_cast<long>(buffer), 64), EPERM);
+  EXPECT_EQ(Try(spec, SYS_ioctl, -1, 0), EPERM);
+  EXPECT_EQ(Try(spec, SYS_socket, AF_UNIX, SOCK_STREAM, 0), EPERM);
+  EXPECT_EQ(Try(spec, SYS_mount), EPERM);
+  EXPECT_THAT(CompileFilter({.deny = {"no_such_call"}}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("'no_such_call'")));
+}
+
+#if defined(__x86_64__)
+long Int80(long number) {
+  long result = number;
+  asm volatile("int $0x80" : "+a"(result) : : "memory", "r8", "r9", "r10", "r11");
+  return result;
+}
+
+// ESCAPES.md, row 9.
+TEST(Filter, EndsWhatMakesForeignCalls) {
+  const int i386 = Status(kAgent, [] { return Int80(20) > 0 ? 1 : 2; });
+  EXPECT_TRUE(WIFSIGNALED(i386));
+  EXPECT_EQ(WTERMSIG(i386), SIGSYS);
+  const int x32 = Status(kAgent, [] { return syscall(0x40000000 | SYS_getpid) > 0 ? 1 : 2; });
+  EXPECT_TRUE(WIFSIGNALED(x32));
+  EXPECT_EQ(WTERMSIG(x32), SIGSYS);
+}
+#endif
+
+// Runs `body` under a notifying filter, answers as the judge says, and returns what was told.
+std::vector<std::string> Told(FilterSpec spec, const std::function<int()>& body) {
+  spec.notify = spec.notify_connect = true;
+  const std::string program = Compiled(spec);
+  int ready[2];
+  EXPECT_EQ(pipe(ready), 0);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    const int listener = Load(program, SECCOMP_FILTER_FLAG_NEW_LISTENER);
+    if (write(ready[1], &listener, sizeof(listener)) != sizeof(listener)) _exit(99);
+    _exit(body());
+  }
+  const UniqueFd in(ready[0]), out(ready[1]);
+  int theirs = -1;
+  EXPECT_EQ(read(in.get(), &theirs, sizeof(theirs)), static_cast<ssize_t>(sizeof(theirs)));
+  const UniqueFd child(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  const UniqueFd listener(static_cast<int>(syscall(SYS_pidfd_getfd, child.get(), theirs, 0)));
+  EXPECT_TRUE(listener.ok());
+  std::vector<std::string> told;
+  const absl::Time deadline = absl::Now() + absl::Minutes(1);
+  while (WaitFdOrCancel(listener.get(), POLLIN, child.get(), deadline, "wait").ok()) {
+    seccomp_notif call{};
+    if (ioctl(listener.get(), SECCOMP_IOCTL_NOTIF_RECV, &call) != 0) break;
+    char address[128];
+    const iovec local{address, sizeof(address)};
+    const iovec remote{reinterpret_cast<void*>(call.data.args[1]),
+                       call.data.args[2] < sizeof(address) ? call.data.args[2] : sizeof(address)};
+    ssize_t size = 0;
+    if (call.data.nr == SYS_connect) {
+      size = syscall(SYS_process_vm_readv, call.pid, &local, 1, &remote, 1, 0);
+    }
+    const Judgement judgement =
+        JudgeNotification(call.data, address, size > 0 ? static_cast<size_t>(size) : 0);
+    seccomp_notif_resp answer{};
+    answer.id = call.id;
+    if (judgement.goes_on) answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+    if (!judgement.goes_on) answer.error = -judgement.error;
+    if (!judgement.goes_on) told.push_back(judgement.what);
+    ioctl(listener.get(), SECCOMP_IOCTL_NOTIF_SEND, &answer);
+  }
+  int status = 0;
+  EXPECT_EQ(waitpid(pid, &status, 0), pid);
+  EXPECT_TRUE(WIFEXITED(status)) << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  return told;
+}
+
+TEST(Notify, TellsWhatWasRefusedAndRefusesIt) {
+  EXPECT_THAT(Told(kAgent,
+                   [] {
+                     if (syscall(SYS_mount, 0, 0, 0, 0, 0) == 0 || errno != EPERM) return 1;
+                     if (socket(AF_PACKET, SOCK_RAW, 0) >= 0 || errno != EAFNOSUPPORT) return 2;
+                     if (unshare(CLONE_NEWUSER) == 0 || errno != EPERM) return 3;
+                     if (ioctl(0, TIOCSTI, "x") == 0 || errno != EPERM) return 4;
+                     return 0;
+                   }),
+              ::testing::ElementsAre("mount", "socket AF_PACKET", "unshare CLONE_NEWUSER",
+                                     "ioctl TIOCSTI"));
+}
+
+TEST(Notify, TellsOfConnectionsOutsideAndLetsThoseInsideGoOn) {
+  EXPECT_THAT(Told(kAgent,
+                   [] {
+                     const int fd = socket(AF_INET, SOCK_DGRAM, 0);
+                     sockaddr_in to{};
+                     to.sin_family = AF_INET;
+                     to.sin_port = htons(443);
+                     to.sin_addr.s_addr = htonl(0x01020304);
+                     const auto* address = reinterpret_cast<sockaddr*>(&to);
+                     if (connect(fd, address, sizeof(to)) == 0 || errno != ENETUNREACH) return 1;
+                     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+                     return connect(fd, address, sizeof(to)) == 0 ? 0 : 2;
+                   }),
+              ::testing::ElementsAre("connect 1.2.3.4:443"));
+}
+
+#if defined(__x86_64__)
+TEST(Notify, TellsOfForeignCalls) {
+  EXPECT_THAT(Told(kAgent,
+                   [] {
+                     if (Int80(20) != -ENOSYS) return 1;
+                     if (syscall(0x40000000 | SYS_getpid) != -1) return 2;
+                     return 0;
+                   }),
+              ::testing::ElementsAre("i386 system call 20", "x32 system call 39"));
+}
+#endif
+
+TEST(Filter, IsTheSameEachTimeAndFitsTheKernel) {
+  const FilterSpec spec = {
+      .sockets = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK}, .notify = true, .notify_connect = true};
+  const std::string program = Compiled(spec);
+  EXPECT_EQ(program, Compiled(spec));
+  EXPECT_EQ(program.size() % sizeof(sock_filter), 0);
+  EXPECT_LT(program.size() / sizeof(sock_filter), BPF_MAXINSNS / 2);
+  RecordProperty("instructions", static_cast<int>(program.size() / sizeof(sock_filter)));
+}
+
+}  // namespace
+}  // namespace berth::seccomp
