@@ -10,19 +10,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sandbox/launcher/enter/confine.h"
 #include "sandbox/launcher/kernel.h"
 
 namespace berth::launcher {
 namespace {
 
-[[noreturn]] void Fail(ChildPlan* plan, Step step, int error) {
-  plan->error.step = step;
-  plan->error.error = error;
+[[noreturn]] void Fail(ChildPlan* plan, const Failure& failure) {
+  plan->error = failure;
   if (plan->error_fd >= 0) {
     [[maybe_unused]] const ssize_t n = write(plan->error_fd, &plan->error, sizeof(plan->error));
   }
   _exit(127);
 }
+
+[[noreturn]] void Fail(ChildPlan* plan, Step step, int error) { Fail(plan, {step, error}); }
 
 const char* PathOf(const char* const* env) {
   for (; env != nullptr && *env != nullptr; ++env) {
@@ -131,6 +133,14 @@ void RunChild(ChildPlan* plan) {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
 
+  if (plan->sandbox != nullptr) {
+    Failure failure;
+    const bool outside = plan->sandbox->tier == SandboxTier::kLandlock;
+    if ((outside && !DropPrivileges(*plan->sandbox, &failure)) ||
+        !Confine(*plan->sandbox, plan->report_fd, &failure)) {
+      Fail(plan, failure);
+    }
+  }
   if (plan->exe_fd >= 0) {
     syscall(SYS_execveat, plan->exe_fd, "", plan->argv, plan->env, AT_EMPTY_PATH);
     Fail(plan, Step::kExec, errno);

@@ -3,14 +3,15 @@
 #ifndef BERTH_SANDBOX_LAUNCHER_CHILD_H_
 #define BERTH_SANDBOX_LAUNCHER_CHILD_H_
 
-#include <stdint.h>
 #include <sys/types.h>
 
 #include <string_view>
 #include <vector>
 
 #include "sandbox/base/unique_fd.h"
+#include "sandbox/launcher/enter/failure.h"
 #include "sandbox/launcher/protocol.h"
+#include "sandbox/launcher/sandbox_plan.h"
 #include "sandbox/launcher/wire.h"
 
 namespace berth::launcher {
@@ -29,11 +30,12 @@ struct ChildPlan {
   int gate_fd = -1;   // waits for one byte from here; end of file means: do not run
   int error_fd = -1;  // where a failure is written as ChildError, besides `error` below
 
-  struct Error {
-    Step step = Step::kNone;
-    int error = 0;
-    uint32_t item = ~uint32_t{0};  // of the sandbox's plan
-  } error;
+  // What confines it, if not null. Of a tier with namespaces it is inside of them already.
+  const SandboxPlan* sandbox = nullptr;
+  int report_fd = -1;  // see enter/report.h
+
+  using Error = Failure;
+  Failure error;
 };
 
 // A ChildPlan as kSpawn and kExec ask for it; points into the message, which must outlive it.

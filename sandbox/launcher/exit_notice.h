@@ -2,6 +2,7 @@
 #ifndef BERTH_SANDBOX_LAUNCHER_EXIT_NOTICE_H_
 #define BERTH_SANDBOX_LAUNCHER_EXIT_NOTICE_H_
 
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -9,11 +10,16 @@
 
 namespace berth::launcher {
 
-// `status` as waitpid gave it; `stopped`: a signal of ours was sent before.
-inline ExitNotice MakeExitNotice(int status, bool stopped) {
+// EndReason::kViolation of runtime/types.h.
+inline constexpr uint8_t kEndedByViolation = 8;
+
+// `status` as waitpid gave it; `stopped`: a signal of ours was sent before; `filtered`: a filter of
+// ours is what sends SIGSYS.
+inline ExitNotice MakeExitNotice(int status, bool stopped, bool filtered = false) {
   ExitNotice notice;
   if (WIFSIGNALED(status)) {
     notice.signal = WTERMSIG(status);
+    if (filtered && notice.signal == SIGSYS) notice.reason = kEndedByViolation;
   } else {
     notice.code = WEXITSTATUS(status);
   }
@@ -21,8 +27,8 @@ inline ExitNotice MakeExitNotice(int status, bool stopped) {
   return notice;
 }
 
-inline void SendExitNotice(int socket, int status, bool stopped) {
-  const ExitNotice notice = MakeExitNotice(status, stopped);
+inline void SendExitNotice(int socket, int status, bool stopped, bool filtered = false) {
+  const ExitNotice notice = MakeExitNotice(status, stopped, filtered);
   send(socket, &notice, sizeof(notice), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 

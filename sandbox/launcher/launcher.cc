@@ -3,17 +3,18 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/launcher/cgroup.h"
 #include "sandbox/launcher/child.h"
+#include "sandbox/launcher/enter/plan_cache.h"
 #include "sandbox/launcher/kernel.h"
 #include "sandbox/launcher/proc.h"
 #include "sandbox/launcher/protocol.h"
@@ -35,18 +36,19 @@ class Launcher {
   void Spawn(Message* message, uint64_t received);
   void StartKeeper(Message* message, uint64_t received);
   void Reply(const ChildPlan& plan, pid_t pid, int pidfd, uint64_t received,
-             const std::string& cgroup);
+             const std::string& cgroup, const std::string& path = "");
 
   const int self_;
+  PlanCache plans_;
   Cgroup group_;
   Workloads workloads_{&group_};
 };
 
 void Launcher::Reply(const ChildPlan& plan, pid_t pid, int pidfd, uint64_t received,
-                     const std::string& cgroup) {
+                     const std::string& cgroup, const std::string& path) {
   Writer out;
   out.Put(plan.error.step).Put(int32_t{plan.error.error}).Put(int32_t{pid});
-  out.Put(received).Put(NowNs()).Put(cgroup).Put(std::string_view());
+  out.Put(received).Put(NowNs()).Put(cgroup).Put(path);
   SendMessage(kControlFd, kSpawned, out.body(), &pidfd, pidfd >= 0 ? 1 : 0);
 }
 
@@ -55,12 +57,16 @@ void Launcher::Spawn(Message* message, uint64_t received) {
   std::string cgroup;
   int pidfd_raw = -1;
   pid_t pid = -1;
-  if (!request.sandbox.empty()) request.plan.error = {Step::kPlan, ENOSYS};
+  if (request.ok() && !request.sandbox.empty()) {
+    request.plan.sandbox = plans_.Get(request.sandbox, &request.plan.error);
+  }
   if (request.ok()) {
     pid = workloads_.Start(&request.plan, std::move(request.exit_socket), &pidfd_raw, &cgroup);
   }
   const UniqueFd pidfd(pidfd_raw);
-  Reply(request.plan, pid, pidfd.get(), received, cgroup);
+  const SandboxPlan* sandbox = request.plan.sandbox;
+  Reply(request.plan, pid, pidfd.get(), received, cgroup,
+        sandbox != nullptr ? PathOf(*sandbox, request.plan.error) : "");
 }
 
 void Launcher::StartKeeper(Message* message, uint64_t received) {
@@ -118,6 +124,9 @@ bool Launcher::SayHello() {
   snprintf(name, sizeof(name), "berth-%d-%llu", getpid(),
            static_cast<unsigned long long>(stat.start_time));
   group_ = Cgroup::Own().MakeChild(name);
+  // For as long as this process lives, in whichever pid namespace: how the reaper knows that the
+  // group is in use.
+  if (group_.ok()) flock(group_.dir_fd(), LOCK_EX | LOCK_NB);
   if (group_.ok() && !CanStartIn(group_.dir_fd())) group_.Remove();
   Writer hello;
   hello.Put(group_.ok() ? TreeKind::kCgroup : TreeKind::kSubreaper);

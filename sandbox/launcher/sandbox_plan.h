@@ -44,14 +44,14 @@ struct SandboxMount {
   bool read_only = false;
   bool no_exec = false;
   bool optional = false;  // fine if the source is not there
-  std::string source, target;
-  std::string upper, work;
+  std::string source = {}, target = {};
+  std::string upper = {}, work = {};
   uint64_t size = 0;
 };
 
 // Landlock: what may be done below a path. Of the tier kLandlock; in the others on top, where set.
 struct LandlockRule {
-  std::string path;
+  std::string path = {};
   uint64_t access =
       0;  // LANDLOCK_ACCESS_FS_*; bits that this kernel lacks are dropped by the helper
   bool optional = false;

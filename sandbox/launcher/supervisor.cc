@@ -39,8 +39,9 @@ void CloseAllBut(int* keep, int count) {
   // TERM, not KILL, when the launcher dies: there is a tree to take along.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != launcher) _exit(1);
-  int keep[] = {plan->stdio[0], plan->stdio[1], plan->stdio[2], exit_socket, report};
-  CloseAllBut(keep, 5);
+  int keep[] = {plan->stdio[0],  plan->stdio[1], plan->stdio[2],
+                plan->report_fd, exit_socket,    report};
+  CloseAllBut(keep, 6);
   sigset_t mask;
   sigemptyset(&mask);
   for (int signal : {SIGCHLD, SIGTERM, StopSignal()}) sigaddset(&mask, signal);
@@ -51,7 +52,7 @@ void CloseAllBut(int* keep, int count) {
   int pidfd;
   const pid_t pid = StartChild(plan, -1, &pidfd);
   Writer started;
-  started.Put(plan->error.step).Put(plan->error.error).Put(pid);
+  started.Put(plan->error.step).Put(plan->error.error).Put(plan->error.item).Put(pid);
   SendMessage(report, kSpawned, started.body(), &pidfd, pid > 0 ? 1 : 0);
   close(report);
   if (pid < 0) _exit(1);
@@ -59,6 +60,7 @@ void CloseAllBut(int* keep, int count) {
   for (int fd : plan->stdio) {
     if (fd > 2) close(fd);
   }
+  if (plan->report_fd > 2) close(plan->report_fd);
 
   bool running = true, stopping = false, killing = false;
   uint64_t kill_at = ~uint64_t{0};
@@ -85,7 +87,7 @@ void CloseAllBut(int* keep, int count) {
     for (pid_t dead; (dead = waitpid(-1, &status, WNOHANG)) > 0;) {
       if (dead != pid) continue;
       running = false;
-      SendExitNotice(exit_socket, status, stopping);
+      SendExitNotice(exit_socket, status, stopping, plan->sandbox != nullptr);
       kill_at = 0;  // nothing outlives the main process
     }
     if (kill_at <= NowNs()) {
@@ -125,6 +127,7 @@ pid_t StartSupervised(ChildPlan* plan, int exit_socket, pid_t* child, int* pidfd
   Reader in = report.reader();
   plan->error.step = in.Get<Step>();
   plan->error.error = in.Get<int>();
+  plan->error.item = in.Get<uint32_t>();
   *child = in.Get<pid_t>();
   *pidfd = report.TakeFd(0).release();
   return plan->error.step == Step::kNone ? pid : -1;

@@ -1,12 +1,15 @@
 #include "sandbox/launcher/workloads.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "sandbox/launcher/exit_notice.h"
 #include "sandbox/launcher/kernel.h"
+#include "sandbox/launcher/proc.h"
 #include "sandbox/launcher/supervisor.h"
 
 namespace berth::launcher {
@@ -35,21 +38,56 @@ void Workloads::GiveBack(Workload* workload) {
   }
 }
 
-pid_t Workloads::Start(ChildPlan* plan, UniqueFd exit_socket, int* pidfd, std::string* cgroup) {
-  auto workload = std::make_unique<Workload>();
-  workload->exit_socket = std::move(exit_socket);
-  Cgroup group = TakeGroup();
-  if (group.ok()) {
-    *cgroup = group.path();
-    workload->tree.emplace(std::move(group));
+bool Workloads::StartEnclosed(Workload* workload, ChildPlan* plan, int* pidfd,
+                              const Enclosure* joins) {
+  const int group = workload->tree.has_value() ? workload->tree->cgroup_fd() : -1;
+  int init = -1;
+  workload->pid = workload->enclosure.Start(plan, group, false, joins, &init);
+  workload->init.reset(init);
+  if (workload->pid < 0) return false;
+  workload->program = workload->enclosure.AwaitProgram(pidfd, &plan->error);
+  if (workload->program >= 0) return true;
+  PidfdSignal(init, SIGKILL);
+  while (waitpid(workload->pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return false;
+}
+
+bool Workloads::StartProgram(Workload* workload, ChildPlan* plan, int* pidfd,
+                             const Enclosure* joins) {
+  if (plan->sandbox != nullptr && plan->sandbox->tier != SandboxTier::kLandlock) {
+    return StartEnclosed(workload, plan, pidfd, joins);
+  }
+  const bool notifies = plan->sandbox != nullptr && plan->sandbox->notifies;
+  if (notifies && !workload->enclosure.Listen(plan)) return false;
+  if (workload->tree.has_value()) {
     workload->pid = workload->program = StartChild(plan, workload->tree->cgroup_fd(), pidfd);
-    if (workload->pid < 0) free_groups_.push_back(workload->tree->TakeLeaf());
   } else {
     workload->supervised = true;
     workload->pid = StartSupervised(plan, workload->exit_socket.get(), &workload->program, pidfd);
     workload->exit_socket.reset();
   }
-  if (workload->pid < 0) return -1;
+  if (workload->pid < 0) return false;
+  // If it did not come the program waits for ever for whoever has it; it ends by the usual way.
+  Failure failure;
+  if (notifies && !workload->enclosure.TakeListener(&failure)) workload->kill_at = 0;
+  return true;
+}
+
+pid_t Workloads::Start(ChildPlan* plan, UniqueFd exit_socket, int* pidfd, std::string* cgroup,
+                       const Enclosure* joins) {
+  auto workload = std::make_unique<Workload>();
+  workload->exit_socket = std::move(exit_socket);
+  workload->sandboxed = plan->sandbox != nullptr;
+  Cgroup group = TakeGroup();
+  if (group.ok()) {
+    *cgroup = group.path();
+    workload->tree.emplace(std::move(group));
+  }
+  if (!StartProgram(workload.get(), plan, pidfd, joins)) {
+    if (workload->tree.has_value()) free_groups_.push_back(workload->tree->TakeLeaf());
+    return -1;
+  }
   const pid_t program = workload->program;
   all_.push_back(std::move(workload));
   return program;
@@ -63,7 +101,11 @@ void Workloads::Stop(Workload* workload, uint32_t grace_ms) {
              value);  // our own child, not reaped yet: the number is still its
     return;
   }
-  if (!workload->stopping) workload->tree->Signal(SIGTERM);
+  if (!workload->stopping && workload->tree.has_value()) {
+    workload->tree->Signal(SIGTERM);
+  } else if (!workload->stopping) {
+    for (const int signal : {SIGTERM, SIGCONT}) SignalDescendants(workload->pid, signal);
+  }
   workload->stopping = true;
   workload->kill_at = std::min(workload->kill_at, NowNs() + uint64_t{grace_ms} * 1000000);
 }
@@ -83,12 +125,19 @@ bool Workloads::Reaped(pid_t pid, int status) {
     if (workload->pid != pid || !workload->running) continue;
     workload->running = false;
     if (workload->exit_socket.ok()) {
-      SendExitNotice(workload->exit_socket.get(), status, workload->stopping);
+      if (workload->init.ok()) status = workload->enclosure.EndStatus(status);
+      SendExitNotice(workload->exit_socket.get(), status, workload->stopping, workload->sandboxed);
     }
     workload->kill_at = 0;  // nothing outlives the main process
     return true;
   }
   return false;
+}
+
+void Workloads::Kill(Workload* workload) {
+  if (workload->tree.has_value()) return workload->tree->Kill();
+  SignalDescendants(workload->pid, SIGKILL);
+  PidfdSignal(workload->init.get(), SIGKILL);  // and with it all in its namespace
 }
 
 uint64_t Workloads::Settle() {
@@ -97,9 +146,9 @@ uint64_t Workloads::Settle() {
     Workload& workload = *all_[i];
     bool gone = !workload.running;
     if (!workload.supervised) {
-      gone = gone && workload.tree->Empty();
+      gone = gone && (!workload.tree.has_value() || workload.tree->Empty());
       if (!gone && workload.kill_at <= NowNs()) {
-        workload.tree->Kill();
+        Kill(&workload);
         workload.killed = true;
         // Once more in a while if it still runs: before cgroup.kill a pass can miss a process that
         // forks.
@@ -107,7 +156,7 @@ uint64_t Workloads::Settle() {
       }
     }
     if (gone) {
-      if (!workload.supervised) GiveBack(&workload);
+      if (workload.tree.has_value()) GiveBack(&workload);
       all_[i] = std::move(all_.back());
       all_.pop_back();
       continue;
@@ -128,7 +177,7 @@ std::vector<pid_t> Workloads::Supervisors() const {
 
 void Workloads::AppendPoll(std::vector<pollfd>* fds) const {
   for (const auto& workload : all_) {
-    if (!workload->running && !workload->supervised) {
+    if (!workload->running && workload->tree.has_value()) {
       fds->push_back({workload->tree->events_fd(), POLLPRI, 0});
     }
   }

@@ -15,6 +15,7 @@
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/launcher/cgroup.h"
 #include "sandbox/launcher/child.h"
+#include "sandbox/launcher/enter/enclosure.h"
 #include "sandbox/launcher/tree.h"
 
 namespace berth::launcher {
@@ -25,9 +26,10 @@ class Workloads {
   // this.
   explicit Workloads(const Cgroup* group) : group_(group) {}
 
-  // Starts plan. Its end is told on `exit_socket`. Returns the program's pid and *pidfd, or -1 with
-  // plan->error.
-  pid_t Start(ChildPlan* plan, UniqueFd exit_socket, int* pidfd, std::string* cgroup);
+  // Starts plan, in the sandbox `joins` if that is not null. Its end is told on `exit_socket`.
+  // Returns the program's pid and *pidfd, or -1 with plan->error.
+  pid_t Start(ChildPlan* plan, UniqueFd exit_socket, int* pidfd, std::string* cgroup,
+              const Enclosure* joins = nullptr);
   // TERM to the tree of that program, KILL after the grace. Not known: nothing.
   void Stop(pid_t program, uint32_t grace_ms);
   void StopAll(uint32_t grace_ms);
@@ -43,17 +45,23 @@ class Workloads {
 
  private:
   struct Workload {
-    pid_t pid = 0;  // what we wait for: the program, or its supervisor
+    pid_t pid = 0;  // what we wait for: the program, its supervisor or its init
     pid_t program = 0;
     bool supervised = false;
     UniqueFd exit_socket;
-    std::optional<Tree> tree;  // not if supervised
+    std::optional<Tree> tree;  // not if supervised, or held by `init` alone
+    UniqueFd init;             // of a sandbox with namespaces
+    Enclosure enclosure;
+    bool sandboxed = false;
     bool running = true;
     bool stopping = false;
     bool killed = false;
     uint64_t kill_at = ~uint64_t{0};
   };
+  bool StartProgram(Workload* workload, ChildPlan* plan, int* pidfd, const Enclosure* joins);
+  bool StartEnclosed(Workload* workload, ChildPlan* plan, int* pidfd, const Enclosure* joins);
   void Stop(Workload* workload, uint32_t grace_ms);
+  static void Kill(Workload* workload);
   Cgroup TakeGroup();
   void GiveBack(Workload* workload);
 

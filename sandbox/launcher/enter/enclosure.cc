@@ -1,0 +1,157 @@
+#include "sandbox/launcher/enter/enclosure.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sandbox/launcher/enter/init.h"
+#include "sandbox/launcher/enter/report.h"
+#include "sandbox/launcher/kernel.h"
+
+namespace berth::launcher {
+namespace {
+
+constexpr uint64_t kNamespaces =
+    CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+
+// The number of a process in our own namespace, whichever it was opened in. -1 if it is gone.
+pid_t PidOf(int pidfd) {
+  char path[40], text[512];
+  snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
+  const UniqueFd fd(open(path, O_RDONLY | O_CLOEXEC));
+  const ssize_t n = fd.ok() ? read(fd.get(), text, sizeof(text) - 1) : -1;
+  if (n <= 0) return -1;
+  text[n] = '\0';
+  const char* at = strstr(text, "\nPid:");
+  int pid = -1;
+  return at != nullptr && sscanf(at, "\nPid:\t%d", &pid) == 1 && pid > 0 ? pid : -1;
+}
+
+}  // namespace
+
+Enclosure::~Enclosure() {
+  for (const Placeholder& placeholder : placeholders_) RemovePlaceholder(placeholder);
+}
+
+pid_t Enclosure::Start(ChildPlan* child, int cgroup_fd, bool keeps_namespaces,
+                       const Enclosure* joins, int* pidfd) {
+  *pidfd = -1;
+  UniqueFd theirs;
+  if (!MakeReportPair(&report_, &theirs)) {
+    child->error = {Step::kReport, errno};
+    return -1;
+  }
+  child->report_fd = theirs.get();
+  int namespaces[kNamespaceCount];
+  InitPlan plan;
+  plan.child = child;
+  plan.uid = geteuid();
+  plan.gid = getegid();
+  plan.hands_over_namespaces = keeps_namespaces;
+  clone_args args{};
+  args.flags = CLONE_PIDFD;
+  args.pidfd = reinterpret_cast<uint64_t>(pidfd);
+  args.exit_signal = SIGCHLD;
+  if (joins == nullptr) {
+    args.flags |= kNamespaces;
+    if (child->sandbox->network != SandboxNetwork::kHost) args.flags |= CLONE_NEWNET;
+  } else if (joins->namespaces_.size() != kNamespaceCount) {
+    child->error = {Step::kNamespaces, ESRCH};
+    return -1;
+  } else {
+    for (int i = 0; i < kNamespaceCount; ++i) namespaces[i] = joins->namespaces_[i].get();
+    plan.joins = namespaces;
+  }
+  if (cgroup_fd >= 0) {
+    args.flags |= CLONE_INTO_CGROUP;
+    args.cgroup = static_cast<uint64_t>(cgroup_fd);
+  }
+  const long pid = syscall(SYS_clone3, &args, sizeof(args));
+  if (pid == 0) RunInit(&plan);
+  if (pid < 0) {
+    child->error = {joins == nullptr ? Step::kNamespaces : Step::kClone, errno};
+    return -1;
+  }
+  return static_cast<pid_t>(pid);
+}
+
+bool Enclosure::Listen(ChildPlan* child) {
+  if (!MakeReportPair(&report_, &theirs_)) {
+    child->error = {Step::kReport, errno};
+    return false;
+  }
+  child->report_fd = theirs_.get();
+  return true;
+}
+
+pid_t Enclosure::AwaitProgram(int* pidfd, Failure* failure) {
+  Report report;
+  std::vector<UniqueFd> fds;
+  while (true) {
+    if (const int error = ReceiveReport(report_.get(), &report, &fds)) {
+      // Killed on its way: EPIPE. Or it waits for what it has to allow before it waits for it.
+      *failure = {Step::kReport, error == EAGAIN ? ETIMEDOUT : error};
+      return -1;
+    }
+    switch (report.kind) {
+      case Report::Kind::kPlaceholder:
+        if (fds.size() != 2) break;
+        placeholders_.push_back({std::move(fds[0]), report.name, std::move(fds[1])});
+        continue;
+      case Report::Kind::kListener:
+        if (fds.size() != 1) break;
+        listener_ = std::move(fds[0]);
+        continue;
+      case Report::Kind::kStarted: {
+        if (fds.empty()) break;
+        const pid_t pid = PidOf(fds[0].get());
+        if (pid < 0 || send(report_.get(), "s", 1, MSG_NOSIGNAL) != 1) break;
+        *pidfd = fds[0].release();
+        fds.erase(fds.begin());
+        namespaces_ = std::move(fds);
+        return pid;
+      }
+      case Report::Kind::kFailed:
+        *failure = report.failure;
+        return -1;
+      default:
+        break;
+    }
+    *failure = {Step::kReport, EPROTO};
+    return -1;
+  }
+}
+
+bool Enclosure::TakeListener(Failure* failure) {
+  theirs_.reset();
+  Report report;
+  std::vector<UniqueFd> fds;
+  const int error = ReceiveReport(report_.get(), &report, &fds);
+  if (error == 0 && report.kind == Report::Kind::kListener && fds.size() == 1) {
+    listener_ = std::move(fds[0]);
+    return true;
+  }
+  *failure = {Step::kReport, error == 0 ? EPROTO : error};
+  return false;
+}
+
+int Enclosure::EndStatus(int status) const {
+  Report report;
+  // Without waiting: whoever could have said it is gone.
+  const ssize_t n = recv(report_.get(), &report, sizeof(report), MSG_DONTWAIT);
+  const bool told =
+      n == static_cast<ssize_t>(sizeof(report)) && report.kind == Report::Kind::kEnded;
+  return told ? report.status : status;
+}
+
+}  // namespace berth::launcher

@@ -1,0 +1,52 @@
+// Enclosure: a sandboxed program as its helper holds it. The helper's side of init.h.
+#ifndef BERTH_SANDBOX_LAUNCHER_ENTER_ENCLOSURE_H_
+#define BERTH_SANDBOX_LAUNCHER_ENTER_ENCLOSURE_H_
+
+#include <sys/types.h>
+
+#include <vector>
+
+#include "sandbox/base/unique_fd.h"
+#include "sandbox/launcher/child.h"
+#include "sandbox/launcher/enter/failure.h"
+#include "sandbox/launcher/enter/placeholder.h"
+
+namespace berth::launcher {
+
+class Enclosure {
+ public:
+  Enclosure() = default;
+  Enclosure(Enclosure&&) = default;
+  Enclosure& operator=(Enclosure&&) = default;
+  ~Enclosure();  // removes the placeholders: nothing of the sandbox may run any more
+
+  // Starts an init for `child`, which has a sandbox of a tier with namespaces, in that cgroup if it
+  // is not -1. With `joins` (another's, see namespaces()) the program comes into that sandbox
+  // instead of a new one. Returns init's pid and *pidfd, or -1 with child->error. The program
+  // itself is started once the gate, if there is one, is open.
+  pid_t Start(ChildPlan* child, int cgroup_fd, bool keeps_namespaces, const Enclosure* joins,
+              int* pidfd);
+  // The same for a sandbox without namespaces (the tier kLandlock): only what `child` reports on.
+  bool Listen(ChildPlan* child);
+
+  // Waits until the program runs: its pid and *pidfd. Or -1 with *failure; init has ended then, or
+  // is about to.
+  pid_t AwaitProgram(int* pidfd, Failure* failure);
+  // After the start of one that Listen was called for: takes what it has reported.
+  bool TakeListener(Failure* failure);
+  // How the program ended; `status` (init's own) if nobody said.
+  int EndStatus(int status) const;
+
+  bool ok() const { return report_.ok(); }
+  // Of the filter's notifications, or not ok().
+  UniqueFd& listener() { return listener_; }
+
+ private:
+  UniqueFd report_, theirs_, listener_;
+  std::vector<UniqueFd> namespaces_;
+  std::vector<Placeholder> placeholders_;
+};
+
+}  // namespace berth::launcher
+
+#endif  // BERTH_SANDBOX_LAUNCHER_ENTER_ENCLOSURE_H_

@@ -1,0 +1,134 @@
+#include "sandbox/launcher/enter/file_systems.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "sandbox/launcher/enter/mount_api.h"
+
+namespace berth::launcher {
+namespace {
+
+constexpr uint64_t kQuiet = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+
+struct Device {
+  const char* name;
+  unsigned major, minor;
+};
+constexpr Device kDevices[] = {{"null", 1, 3},   {"zero", 1, 5},    {"full", 1, 7},
+                               {"random", 1, 8}, {"urandom", 1, 9}, {"tty", 5, 0}};
+
+// What in /proc a process with the host's uid 0 may write to, though it has no capability.
+constexpr const char* kRootsOwn[] = {"sys",    "sysrq-trigger", "irq",          "bus",
+                                     "fs",     "mtrr",          "acpi",         "scsi",
+                                     "driver", "pressure",      "dynamic_debug"};
+
+int ReadOnlyInPlace(int dir, const char* name) {
+  const UniqueFd fd(OpenAt2(dir, name, O_PATH, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS));
+  if (!fd.ok()) return errno == ENOENT ? 0 : errno;
+  const UniqueFd tree(CloneTree(fd.get()));
+  if (!tree.ok() || SetMountAttributes(tree.get(), kQuiet | MOUNT_ATTR_RDONLY, true) != 0 ||
+      MoveMount(tree.get(), fd.get()) != 0) {
+    return errno;
+  }
+  return 0;
+}
+
+int BindDevice(int dev, const Device& device) {
+  char path[32];
+  snprintf(path, sizeof(path), "/dev/%s", device.name);
+  const UniqueFd source(OpenAt2(AT_FDCWD, path, O_PATH, RESOLVE_NO_SYMLINKS));
+  struct stat st;
+  if (!source.ok() || fstat(source.get(), &st) != 0) return errno;
+  // The device and not only its name (CVE-2025-31133 was a /dev/null that was something else).
+  if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(device.major, device.minor)) return ENODEV;
+  const UniqueFd target(
+      openat(dev, device.name, O_CREAT | O_EXCL | O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0444));
+  const UniqueFd tree(CloneTree(source.get()));
+  if (!target.ok() || !tree.ok() ||
+      SetMountAttributes(tree.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, true) != 0 ||
+      MoveMount(tree.get(), target.get()) != 0) {
+    return errno;
+  }
+  return 0;
+}
+
+// Makes the directory `name` and mounts on it.
+int MountAt(int dir, const char* name, int mount) {
+  if (mount < 0 || mkdirat(dir, name, 0755) != 0) return errno;
+  const UniqueFd target(openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  return target.ok() && MoveMount(mount, target.get()) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+UniqueFd MakeTmpfs(uint64_t size, const char* mode, uint64_t attributes) {
+  const UniqueFd fs(FsOpen("tmpfs"));
+  if (!fs.ok() || FsSet(fs.get(), "mode", mode) != 0) return UniqueFd();
+  if (size != 0) {
+    char text[24];
+    snprintf(text, sizeof(text), "%llu", static_cast<unsigned long long>(size));
+    if (FsSet(fs.get(), "size", text) != 0) return UniqueFd();
+  }
+  return UniqueFd(FsMount(fs.get(), kQuiet | attributes));
+}
+
+int MountProc(int target) {
+  const UniqueFd fs(FsOpen("proc"));
+  if (!fs.ok()) return errno;
+  const UniqueFd mount(FsMount(fs.get(), kQuiet | MOUNT_ATTR_NOEXEC));
+  if (!mount.ok() || MoveMount(mount.get(), target) != 0) return errno;
+  if (geteuid() != 0) return 0;
+  for (const char* name : kRootsOwn) {
+    if (const int error = ReadOnlyInPlace(mount.get(), name)) return error;
+  }
+  return 0;
+}
+
+int MountDev(int target, uint64_t size) {
+  const UniqueFd dev = MakeTmpfs(1 << 20, "755", MOUNT_ATTR_NOEXEC);
+  if (!dev.ok() || MoveMount(dev.get(), target) != 0) return errno;
+  for (const Device& device : kDevices) {
+    if (const int error = BindDevice(dev.get(), device)) return error;
+  }
+  const UniqueFd fs(FsOpen("devpts"));
+  if (!fs.ok() || FsSet(fs.get(), "mode", "620") != 0 || FsSet(fs.get(), "ptmxmode", "666") != 0) {
+    return errno;
+  }
+  const UniqueFd pts(FsMount(fs.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC));
+  if (const int error = MountAt(dev.get(), "pts", pts.get())) return error;
+  const UniqueFd shm = MakeTmpfs(size, "1777", 0);
+  if (const int error = MountAt(dev.get(), "shm", shm.get())) return error;
+  constexpr const char* kLinks[][2] = {{"pts/ptmx", "ptmx"},
+                                       {"/proc/self/fd", "fd"},
+                                       {"/proc/self/fd/0", "stdin"},
+                                       {"/proc/self/fd/1", "stdout"},
+                                       {"/proc/self/fd/2", "stderr"}};
+  for (const auto& link : kLinks) {
+    if (symlinkat(link[0], dev.get(), link[1]) != 0) return errno;
+  }
+  return SetMountAttributes(dev.get(), MOUNT_ATTR_RDONLY, false) == 0 ? 0 : errno;
+}
+
+UniqueFd MakeOverlay(int lower, int upper, int work, uint64_t attributes) {
+  const UniqueFd fs(FsOpen("overlay"));
+  if (!fs.ok()) return UniqueFd();
+  const struct {
+    const char* key;
+    int fd;
+  } layers[] = {{"lowerdir", lower}, {"upperdir", upper}, {"workdir", work}};
+  for (const auto& layer : layers) {
+    // By descriptor: no name to change, and no ':' or ',' in it to be taken for a separator.
+    char path[32];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", layer.fd);
+    if (FsSet(fs.get(), layer.key, path) != 0) return UniqueFd();
+  }
+  // Without it the marks of removed files are in attributes that only the host's root may write.
+  if (FsFlag(fs.get(), "userxattr") != 0) return UniqueFd();
+  return UniqueFd(FsMount(fs.get(), kQuiet | attributes));
+}
+
+}  // namespace berth::launcher

@@ -1,0 +1,29 @@
+// The file systems that a sandbox has for itself: private tmpfs, /proc and a small /dev.
+#ifndef BERTH_SANDBOX_LAUNCHER_ENTER_FILE_SYSTEMS_H_
+#define BERTH_SANDBOX_LAUNCHER_ENTER_FILE_SYSTEMS_H_
+
+#include <stdint.h>
+
+#include "sandbox/base/unique_fd.h"
+
+namespace berth::launcher {
+
+// A tmpfs, attached nowhere. `size` 0: the kernel's default. Not ok(): errno.
+UniqueFd MakeTmpfs(uint64_t size, const char* mode, uint64_t attributes);
+
+// Mounts /proc of this pid namespace on `target`. Where the caller is the host's root (with or
+// without capabilities: the files ask for the user), what is not about processes is read-only.
+// 0 or an errno; EPERM: something is mounted over parts of the /proc that the caller sees, as in
+// many containers, and the kernel will not show them by a fresh one.
+int MountProc(int target);
+
+// Mounts on `target` a /dev with null, zero, full, random, urandom and tty of the host, terminals
+// of its own, and a private /dev/shm of `size`. 0 or an errno.
+int MountDev(int target, uint64_t size);
+
+// Copy-on-write: not ok(): errno. The three by descriptor.
+UniqueFd MakeOverlay(int lower, int upper, int work, uint64_t attributes);
+
+}  // namespace berth::launcher
+
+#endif  // BERTH_SANDBOX_LAUNCHER_ENTER_FILE_SYSTEMS_H_
