@@ -79,8 +79,8 @@ TEST_F(Environment, ValuesArriveByteByByteAndAreSeenNowhereElse) {
   for (size_t i = 0; i < values.size(); ++i) {
     const std::string value = absl::StrReplaceAll(values[i], {{std::string(1, '\0'), "x"}});
     env.Set(absl::StrCat("V", i), value);
-    absl::StrAppend(&expected, Here("cksum", value));
-    absl::StrAppend(&line, "printf %s \"$V", i, "\" | cksum; ");
+    absl::StrAppend(&expected, Here("md5sum", value));
+    absl::StrAppend(&line, "printf %s \"$V", i, "\" | md5sum; ");
   }
   const auto session = Start("values", line + "echo end; cat", {.env = env});
   ASSERT_NE(session, nullptr);
@@ -124,7 +124,7 @@ TEST_F(Input, ArrivesByteExactOnceAndInOrder) {
   std::string all;
   for (const std::string& text : texts) all += text;
   const auto session = Start("sink", absl::StrCat("stty raw -echo; echo ready; head -c ",
-                                                  all.size(), " | cksum; echo end; cat"));
+                                                  all.size(), " | md5sum; echo end; cat"));
   ASSERT_NE(session, nullptr);
   Until(*session, "ready");
   for (const std::string& text : texts) {
@@ -133,7 +133,7 @@ TEST_F(Input, ArrivesByteExactOnceAndInOrder) {
                 IsOk());
   }
   EXPECT_THAT(absl::StrReplaceAll(Until(*session, "end"), {{"\r", ""}}),
-              HasSubstr(Here("cksum", all)));
+              HasSubstr(Here("md5sum", all)));
 }
 
 TEST_F(Input, ConcurrentSendersDoNotInterleave) {

@@ -1,0 +1,56 @@
+// From a session's description to the container that the engine is asked for: checked, resolved,
+// nothing secret in it. The command and the environment are not in it at all: they come through the
+// relay when the container starts.
+#ifndef BERTH_RUNTIME_DOCKER_CONTAINER_CONFIG_H_
+#define BERTH_RUNTIME_DOCKER_CONTAINER_CONFIG_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "nlohmann/json.hpp"
+#include "runtime/docker/engine_address.h"
+#include "runtime/record/record.h"
+#include "runtime/spec.h"
+
+namespace berth {
+
+// Labels of every container of ours.
+inline constexpr char kLabelOwner[] = "berth.owner";      // the owner's lease
+inline constexpr char kLabelSession[] = "berth.session";  // the session's uid
+inline constexpr char kLabelName[] = "berth.name";        // at the time of its making
+inline constexpr char kLabelInstall[] = "berth.install";
+inline constexpr char kLabelBoot[] = "berth.boot";
+inline constexpr char kLabelOwnerIdentity[] = "berth.owner-identity";  // JSON, as leases have it
+inline constexpr char kLabelEphemeral[] = "berth.ephemeral";           // "true" or "false"
+inline constexpr char kLabelReuse[] = "berth.reuse";
+inline constexpr char kLabelConfig[] = "berth.config";  // a sum of what the container is made from
+
+// Where the relay is put.
+inline constexpr char kInsideFolder[] = "/.berth";
+inline constexpr char kInsidePath[] = "/.berth/inside";
+
+// "berth-<uid>".
+std::string ContainerName(absl::string_view uid);
+
+// The body of /containers/create, without the labels that say whose it is. `image_id` stands for
+// what the name of the image means now. InvalidArgument, naming the thing; FailedPrecondition for
+// what a policy forbids and a container could not keep it from, Unimplemented for what docker
+// cannot enforce.
+absl::StatusOr<nlohmann::json> MakeContainerConfig(const SessionSpec& spec,
+                                                   const EngineAddress& address,
+                                                   const std::string& image_id);
+
+// Equal for equal configurations.
+std::string ConfigSum(const nlohmann::json& config);
+
+// Adds the labels to `config`.
+void LabelContainer(const Record& record, const SessionSpec& spec, nlohmann::json* config);
+
+// A tar with the relay at kInsidePath, for the engine's archive call at "/".
+const std::string& InsideArchive();
+
+}  // namespace berth
+
+#endif  // BERTH_RUNTIME_DOCKER_CONTAINER_CONFIG_H_

@@ -1,0 +1,377 @@
+#include "runtime/docker/docker_session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/status_macros.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "nlohmann/json.hpp"
+#include "runtime/docker/container_config.h"
+#include "runtime/docker/docker_process.h"
+#include "runtime/docker/relay/signals.h"
+#include "runtime/docker/relay_start.h"
+#include "runtime/docker/wait_stream.h"
+#include "runtime/start_request.h"
+#include "sandbox/base/errno_status.h"
+#include "sandbox/base/wait_fd.h"
+
+namespace berth {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr absl::Duration kAskTime = absl::Seconds(5);
+constexpr absl::Duration kKillTime = absl::Seconds(60);
+
+// How a container ended whose relay was not there to see it: a code over 128 is a signal, as the
+// engine tells it.
+ExitStatus FromCode(int64_t code, bool oom) {
+  ExitStatus status;
+  if (code > 128 && code <= 192) {
+    status.signal = static_cast<int>(code) - 128;
+    status.reason = EndReason::kSignaled;
+  } else {
+    status.code = static_cast<int>(std::clamp<int64_t>(code, 0, 255));
+    status.reason = EndReason::kExited;
+  }
+  if (oom) status.reason = EndReason::kOom;
+  return status;
+}
+
+}  // namespace
+
+DockerSession::DockerSession(std::shared_ptr<const Store> store, const Record& record,
+                             std::shared_ptr<EngineClient> client, std::unique_ptr<Session> held)
+    : store_(std::move(store)),
+      uid_(record.uid),
+      container_(record.container_id.empty() ? ContainerName(record.uid) : record.container_id),
+      client_(std::move(client)),
+      held_(std::move(held)) {}
+
+std::string DockerSession::At(absl::string_view rest) const {
+  return absl::StrCat("/containers/", container_, rest);
+}
+
+absl::Status DockerSession::StillThere() const {
+  const absl::Status read = store_->Read(uid_).status();
+  if (!absl::IsNotFound(read)) return absl::OkStatus();
+  return absl::NotFoundError(absl::StrCat("there is no session ", held_->handle(), " (any more)"));
+}
+
+std::optional<ExitStatus> DockerSession::WrittenEnd() const {
+  const absl::StatusOr<UniqueFd> folder = store_->OpenSessionDir(uid_);
+  if (!folder.ok()) return std::nullopt;
+  const UniqueFd file(openat(folder->get(), "end", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  char text[128];
+  const ssize_t n = file.ok() ? read(file.get(), text, sizeof(text)) : -1;
+  if (n <= 0) return std::nullopt;
+  const std::vector<absl::string_view> words = absl::StrSplit(
+      absl::string_view(text, static_cast<size_t>(n)), absl::ByAnyChar(" \n"), absl::SkipEmpty());
+  ExitStatus status;
+  int oom = 0, stopped = 0;
+  if (words.size() != 4 || !absl::SimpleAtoi(words[0], &status.code) ||
+      !absl::SimpleAtoi(words[1], &status.signal) || !absl::SimpleAtoi(words[2], &oom) ||
+      !absl::SimpleAtoi(words[3], &stopped)) {
+    return std::nullopt;
+  }
+  status.reason = oom != 0             ? EndReason::kOom
+                  : stopped != 0       ? EndReason::kStopped
+                  : status.signal != 0 ? EndReason::kSignaled
+                                       : EndReason::kExited;
+  return status;
+}
+
+DockerSession::Truth DockerSession::AskEngine(absl::Duration limit) const {
+  Truth truth;
+  const absl::StatusOr<Json> json = client_->Get(At("/json"), limit);
+  if (absl::IsNotFound(json.status())) {
+    truth.state = SessionState::kExited;
+    truth.reason = "its container was removed";
+    return truth;
+  }
+  if (!json.ok()) {
+    truth.reason = json.status().message();
+    return truth;
+  }
+  truth.reuse = TextAt(*json, absl::StrCat("/Config/Labels/", kLabelReuse)) == "true";
+  const std::string status = TextAt(*json, "/State/Status");
+  if (TruthAt(*json, "/State/Running")) {
+    truth.state = SessionState::kRunning;
+    truth.reason = absl::StrCat("its container is ", status.empty() ? "running" : status);
+  } else if (status == "created") {
+    truth.state = SessionState::kStarting;
+    truth.reason = "its container is being started";
+  } else if (status == "exited" || status == "dead" || status == "removing") {
+    truth.state = SessionState::kExited;
+    truth.exit =
+        FromCode(NumberAt(*json, "/State/ExitCode", 0), TruthAt(*json, "/State/OOMKilled"));
+    truth.reason = Describe(truth.exit);
+  } else {
+    truth.reason =
+        absl::StrCat("the engine tells a state that berth does not know: '", status, "'");
+  }
+  return truth;
+}
+
+absl::StatusOr<DockerSession::Truth> DockerSession::Ask() const {
+  ABSL_ASSIGN_OR_RETURN(const Record record, store_->Read(uid_));
+  if (std::optional<ExitStatus> end = WrittenEnd(); end.has_value()) {
+    Truth truth;
+    truth.state = SessionState::kExited;
+    // The keeper knows of limits that the relay does not.
+    const absl::StatusOr<ExitStatus> held = held_->Wait(absl::Now() + kAskTime);
+    if (held.ok() && (held->reason == EndReason::kWall || held->reason == EndReason::kInactivity)) {
+      end->reason = held->reason;
+    }
+    truth.exit = *end;
+    truth.reason = Describe(*end);
+    return truth;
+  }
+  if (record.state == kStateStarting) {
+    Truth truth;
+    truth.state = SessionState::kStarting;
+    truth.reason = "it is being started";
+    return truth;
+  }
+  return AskEngine(kAskTime);
+}
+
+absl::StatusOr<SessionInfo> DockerSession::Info() {
+  ABSL_ASSIGN_OR_RETURN(const Truth truth, Ask());
+  ABSL_ASSIGN_OR_RETURN(SessionInfo info, held_->Info());
+  info.state = truth.state;
+  info.exit = truth.exit;
+  info.pid = 0;  // in a namespace, or on a machine, that is not ours
+  info.tree = kTreePidNamespace;
+  info.address = client_->address().text();
+  ABSL_ASSIGN_OR_RETURN(const Record record, store_->Read(uid_));
+  const auto cwd = record.labels.find("berth.cwd");
+  info.cwd = cwd != record.labels.end() ? cwd->second : "";
+  info.labels.erase("berth.cwd");
+  return info;
+}
+
+LivenessReport DockerSession::CheckLiveness() {
+  const absl::StatusOr<Truth> truth = Ask();
+  if (!truth.ok()) {
+    return {absl::IsNotFound(truth.status()) ? Liveness::kDead : Liveness::kUnknown,
+            std::string(truth.status().message())};
+  }
+  switch (truth->state) {
+    case SessionState::kRunning:
+      return {Liveness::kAlive, truth->reason};
+    case SessionState::kExited:
+      return {Liveness::kDead, truth->reason};
+    case SessionState::kStarting:
+    case SessionState::kUnknown:
+      break;
+  }
+  return {Liveness::kUnknown, truth->reason};
+}
+
+absl::StatusOr<Delivery> DockerSession::Send(const Message& message, absl::Time deadline) {
+  return held_->Send(message, deadline);
+}
+absl::Status DockerSession::SendKeys(const std::vector<std::string>& keys) {
+  return held_->SendKeys(keys);
+}
+absl::StatusOr<std::string> DockerSession::Capture(const CaptureOptions& options) {
+  return held_->Capture(options);
+}
+absl::StatusOr<Output> DockerSession::OpenOutput(const OutputOptions& options) {
+  return held_->OpenOutput(options);
+}
+absl::Status DockerSession::CloseStdin() { return held_->CloseStdin(); }
+absl::Status DockerSession::Resize(TerminalSize size) { return held_->Resize(size); }
+absl::StatusOr<UniqueFd> DockerSession::Attach() { return held_->Attach(); }
+absl::Status DockerSession::SetLog(absl::string_view path, int64_t cap_bytes) {
+  return held_->SetLog(path, cap_bytes);
+}
+absl::Status DockerSession::SetEnvironment(absl::string_view key, absl::string_view value) {
+  return held_->SetEnvironment(key, value);
+}
+absl::Status DockerSession::Rename(absl::string_view new_name) { return held_->Rename(new_name); }
+
+absl::StatusOr<std::unique_ptr<Process>> DockerSession::Exec(const ProcessSpec& spec) {
+  ABSL_RETURN_IF_ERROR(CheckCommand(spec.command));
+  if (!spec.cwd.empty()) {
+    ABSL_RETURN_IF_ERROR(ResolveCwd(spec.cwd).status());
+  }
+  ABSL_RETURN_IF_ERROR(StillThere());
+  ABSL_ASSIGN_OR_RETURN(const std::string version, client_->Version());
+  ABSL_ASSIGN_OR_RETURN(const std::string address, NumericAddress(client_->address()));
+  ABSL_ASSIGN_OR_RETURN(const std::string relay, RelayPath());
+  ABSL_ASSIGN_OR_RETURN(const StartReport report, StartReport::Make(*store_, uid_));
+  ABSL_ASSIGN_OR_RETURN(const Record record, store_->Read(uid_));
+  const auto session_cwd = record.labels.find("berth.cwd");
+  const std::string cwd = !spec.cwd.empty()                    ? spec.cwd
+                          : session_cwd != record.labels.end() ? session_cwd->second
+                                                               : "";
+  std::vector<std::string> argv = {relay,      "relay-exec",  address, version,
+                                   container_, report.path(), cwd};
+  argv.insert(argv.end(), spec.command.argv().begin(), spec.command.argv().end());
+  ProcessSpec below = spec;
+  below.command = Command::Argv(std::move(argv));
+  below.cwd = "/";
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<Process> process, held_->Exec(below));
+  ABSL_ASSIGN_OR_RETURN(const UniqueFd gone, process->ExitFd());
+  ABSL_RETURN_IF_ERROR(
+      report.Wait(spec.command.argv()[0], cwd, gone.get(), absl::Now() + EngineClient::kLimit));
+  return std::make_unique<DockerProcess>(std::move(process));
+}
+
+absl::StatusOr<Stats> DockerSession::GetStats() {
+  ABSL_RETURN_IF_ERROR(StillThere());
+  ABSL_ASSIGN_OR_RETURN(const Json json, client_->Get(At("/stats?stream=false&one-shot=true")));
+  Stats stats;
+  stats.source = "docker";
+  const int64_t cpu = NumberAt(json, "/cpu_stats/cpu_usage/total_usage");
+  stats.cpu = absl::Nanoseconds(std::max<int64_t>(cpu, 0));
+  stats.memory_bytes = NumberAt(json, "/memory_stats/usage");
+  stats.processes = NumberAt(json, "/pids_stats/current");
+  // What the page cache holds can be given back at once, and is not counted: v2, then v1.
+  for (const char* key :
+       {"/memory_stats/stats/inactive_file", "/memory_stats/stats/total_inactive_file"}) {
+    const int64_t cache = NumberAt(json, key);
+    if (cache < 0 || stats.memory_bytes < cache) continue;
+    stats.memory_bytes -= cache;
+    break;
+  }
+  const auto blkio = json.find("blkio_stats");
+  if (blkio != json.end() && blkio->is_object() && blkio->contains("io_service_bytes_recursive") &&
+      (*blkio)["io_service_bytes_recursive"].is_array()) {
+    for (const Json& entry : (*blkio)["io_service_bytes_recursive"]) {
+      const std::string op = TextAt(entry, "/op");
+      const int64_t bytes = NumberAt(entry, "/value", 0);
+      if (op == "Read" || op == "read")
+        stats.read_bytes = std::max<int64_t>(stats.read_bytes, 0) + bytes;
+      if (op == "Write" || op == "write")
+        stats.write_bytes = std::max<int64_t>(stats.write_bytes, 0) + bytes;
+    }
+  }
+  if (stats.processes <= 0)
+    return absl::FailedPreconditionError("the session has ended, and uses nothing");
+  return stats;
+}
+
+absl::Status DockerSession::Signal(int signal) {
+  if (signal == 0) return held_->Signal(0);
+  const int disguised = relay::Disguise(signal);
+  if (disguised < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("signal ", signal, " cannot be sent into a container"));
+  }
+  return held_->Signal(disguised);
+}
+
+absl::Status DockerSession::Kill(const char* signal) const {
+  const absl::Status status = client_->Post(At(absl::StrCat("/kill?signal=", signal))).status();
+  // 409: it does not run. 404: there is none (any more).
+  if (absl::IsFailedPrecondition(status) || absl::IsNotFound(status)) return absl::OkStatus();
+  return status;
+}
+
+absl::StatusOr<UniqueFd> DockerSession::WaitFdOfEngine(absl::Time deadline) const {
+  ABSL_ASSIGN_OR_RETURN(const std::string version, client_->Version());
+  return OpenWait(client_->address(), version, container_, deadline);
+}
+
+absl::StatusOr<ExitStatus> DockerSession::Stop(absl::Duration grace) {
+  ABSL_RETURN_IF_ERROR(StillThere());
+  const absl::StatusOr<UniqueFd> engine = WaitFdOfEngine(absl::Now() + kAskTime);
+  if (absl::IsUnavailable(engine.status()) && !WrittenEnd().has_value()) return engine.status();
+  if (engine.ok()) {
+    ABSL_RETURN_IF_ERROR(Kill("TERM"));
+    if (!WaitFd(engine->get(), POLLIN, absl::Now() + grace, "").ok()) {
+      ABSL_RETURN_IF_ERROR(Kill("KILL"));
+    }
+    // The engine's word: everything in the container is gone, and its ports are free.
+    ABSL_RETURN_IF_ERROR(
+        WaitFd(engine->get(), POLLIN, absl::Now() + kKillTime, "wait for the container to end"));
+  }
+  return Wait(absl::Now() + kKillTime);
+}
+
+absl::StatusOr<ExitStatus> DockerSession::Wait(absl::Time deadline) {
+  ABSL_RETURN_IF_ERROR(StillThere());
+  absl::StatusOr<UniqueFd> engine = absl::UnavailableError("");
+  if (!WrittenEnd().has_value()) {
+    engine = WaitFdOfEngine(std::max(std::min(deadline, absl::Now() + kAskTime),
+                                     absl::Now() + absl::Milliseconds(200)));
+    if (engine.ok()) {
+      absl::StatusOr<UniqueFd> held = held_->ExitFd();
+      // Either tells: the relay has the last word, but may have been killed.
+      const absl::Status waited = WaitFdOrCancel(
+          engine->get(), POLLIN, held.ok() ? held->get() : -1, deadline, "wait for the session");
+      if (absl::IsDeadlineExceeded(waited)) return waited;
+      if (absl::IsCancelled(waited) && !WrittenEnd().has_value()) {
+        ABSL_RETURN_IF_ERROR(WaitFd(engine->get(), POLLIN, deadline, "wait for the session"));
+      }
+    }
+  }
+  ABSL_RETURN_IF_ERROR(StillThere());
+  // All that it wrote is the keeper's before anybody is told that it ended.
+  if (engine.ok() && !WrittenEnd().has_value()) {
+    const absl::Status code = ReadWait(engine->get()).status();
+    if (!code.ok() && !WrittenEnd().has_value()) return code;
+    held_->Wait(absl::Now() + kAskTime).IgnoreError();
+  }
+  ABSL_ASSIGN_OR_RETURN(const Truth truth, Ask());
+  if (truth.state == SessionState::kExited) return truth.exit;
+  return absl::UnavailableError(absl::StrCat("the session's end is not known: ", truth.reason));
+}
+
+absl::StatusOr<UniqueFd> DockerSession::ExitFd() {
+  ABSL_RETURN_IF_ERROR(StillThere());
+  if (!WrittenEnd().has_value()) {
+    absl::StatusOr<UniqueFd> engine = WaitFdOfEngine(absl::Now() + kAskTime);
+    if (!absl::IsNotFound(engine.status())) return engine;
+  }
+  int fds[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0)
+    return ErrnoStatus(errno, "make a socket");
+  const UniqueFd closed(fds[1]);
+  return UniqueFd(fds[0]);
+}
+
+absl::Status DockerSession::Destroy(absl::Duration grace) {
+  if (absl::IsNotFound(store_->Read(uid_).status())) return absl::OkStatus();
+  // The engine first: without its word that the container is gone, the record stays.
+  const Truth truth = AskEngine(kAskTime);
+  if (truth.state == SessionState::kUnknown) return absl::UnavailableError(truth.reason);
+  if (truth.state == SessionState::kRunning) {
+    const absl::StatusOr<UniqueFd> engine = WaitFdOfEngine(absl::Now() + kAskTime);
+    if (engine.ok() && grace > absl::ZeroDuration()) {
+      ABSL_RETURN_IF_ERROR(Kill("TERM"));
+      WaitFd(engine->get(), POLLIN, absl::Now() + grace, "").IgnoreError();
+    }
+  }
+  if (truth.reuse) {
+    ABSL_RETURN_IF_ERROR(Kill("KILL"));
+  } else {
+    const absl::Status removed = client_->Delete(At("?force=1&v=1"), kKillTime).status();
+    // 409: somebody else is removing it.
+    if (!removed.ok() && !absl::IsNotFound(removed) && !absl::IsFailedPrecondition(removed))
+      return removed;
+  }
+  return held_->Destroy(absl::Seconds(10));
+}
+
+}  // namespace berth

@@ -1,0 +1,387 @@
+#include "runtime/docker/relay/outside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/docker/relay/frames.h"
+#include "runtime/docker/relay/http.h"
+#include "runtime/docker/relay/queue.h"
+#include "runtime/docker/relay/signals.h"
+#include "sandbox/base/unique_fd.h"
+#include "sandbox/launcher/kernel.h"
+#include "sandbox/launcher/signals.h"
+#include "sandbox/launcher/wire.h"
+
+namespace berth::relay {
+namespace {
+
+constexpr uint64_t kNever = ~uint64_t{0};
+constexpr int kCallMs = 30000;
+constexpr size_t kPiece = 32 << 10;
+constexpr size_t kOutputQueue = 256 << 10;
+
+struct End {
+  int code = 0, signal = 0;
+  bool oom = false, stopped = false;
+};
+
+class Outside {
+ public:
+  Outside(std::string address, std::string version, std::string container, std::string report)
+      : address_(std::move(address)),
+        version_(std::move(version)),
+        container_(std::move(container)),
+        report_path_(std::move(report)) {}
+
+  std::string end_path, cwd;
+  bool main = true, cleanup = false;
+  uint64_t grace_ms = 0;
+  std::vector<const char*> command;
+
+  int Run();
+
+ private:
+  std::string At(const std::string& path) const { return version_ + path; }
+  void Report(const std::string& text);
+  bool Open();  // the stream, with what runs behind it started
+  void SendSetup();
+  bool Take(char type, std::string_view body);
+  void Pump();
+  void ReadStream();
+  void ReadInput();
+  void TakeSignals();
+  void PushSize();
+  void Stop();
+  void LearnEnd();
+  bool AskForEnd();
+  [[noreturn]] void Finish();
+
+  const std::string address_, version_, container_, report_path_;
+  UniqueFd stream_, signals_;
+  std::string early_;  // of the stream, came with the answer's head
+  bool terminal_ = false;
+  Demux demux_;
+  FrameReader frames_;
+  Queue to_engine_, out_, err_;
+  size_t window_ = kInputWindow;
+  bool input_open_ = true, stream_open_ = true, reported_ = false;
+  bool ended_ = false;  // the inside has said how
+  uint64_t kill_at_ = kNever;
+  std::string exec_;
+  End end_;
+};
+
+void Outside::Report(const std::string& text) {
+  if (reported_) return;
+  reported_ = true;
+  // Nobody reads there once whoever started the session has died: not an error.
+  const UniqueFd fd(open(report_path_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
+  if (fd.ok()) [[maybe_unused]]
+    const ssize_t n = write(fd.get(), text.data(), text.size());
+}
+
+std::string Failure(const char* step, const Answer& answer) {
+  return "X " + std::to_string(answer.status) + " " + step + ": " + answer.body.substr(0, 2000);
+}
+
+bool Outside::Open() {
+  if (main) {
+    Answer answer = Upgrade(
+        address_, At("/containers/" + container_ + "/attach?stream=1&stdin=1&stdout=1&stderr=1"),
+        "", kCallMs, &stream_);
+    if (!stream_.ok()) return Report(Failure("attach to the container", answer)), false;
+    early_ = answer.body;
+    answer = Request(address_, "POST", At("/containers/" + container_ + "/start"), "", kCallMs);
+    if (answer.status / 100 != 2) return Report(Failure("start the container", answer)), false;
+    return true;
+  }
+  Answer answer = Request(address_, "POST", At("/containers/" + container_ + "/exec"),
+                          R"({"AttachStdin":true,"AttachStdout":true,"AttachStderr":true,)"
+                          R"("Cmd":["/.berth/inside","exec"]})",
+                          kCallMs);
+  // {"Id":"…"}
+  const size_t at = answer.body.find("\"Id\":\"");
+  if (answer.status != 201 || at == std::string::npos)
+    return Report(Failure("make an exec", answer)), false;
+  exec_ = answer.body.substr(at + 6, answer.body.find('"', at + 6) - at - 6);
+  if (exec_.empty() || exec_.find_first_not_of("0123456789abcdef") != std::string::npos)
+    return Report("X 0 the engine gave a malformed id"), false;
+  answer = Upgrade(address_, At("/exec/" + exec_ + "/start"), R"({"Detach":false,"Tty":false})",
+                   kCallMs, &stream_);
+  if (!stream_.ok()) return Report(Failure("start the exec", answer)), false;
+  early_ = answer.body;
+  return true;
+}
+
+void Outside::SendSetup() {
+  winsize size{};
+  if (terminal_) ioctl(0, TIOCGWINSZ, &size);
+  std::vector<std::string_view> env;
+  for (char** entry = environ; *entry != nullptr; ++entry) env.push_back(*entry);
+  launcher::Writer out;
+  out.Put(terminal_).Put(uint16_t{size.ws_row}).Put(uint16_t{size.ws_col});
+  out.Put(std::string_view(cwd)).PutList(command).PutList(env);
+  to_engine_.Push(Frame(kSetUp, out.body()));
+}
+
+bool Outside::Take(char type, std::string_view body) {
+  launcher::Reader in(body.data(), body.size());
+  switch (type) {
+    case kStarted:
+      Report("R");
+      return true;
+    case kNotStarted: {
+      const uint8_t step = in.Get<uint8_t>();
+      const int32_t error = in.Get<int32_t>();
+      Report("E " + std::to_string(step) + " " + std::to_string(error));
+      return true;
+    }
+    case kOutput:
+      out_.Push(body);
+      return true;
+    case kErrors:
+      err_.Push(body);
+      return true;
+    case kTaken:
+      window_ += in.Get<uint32_t>();
+      return in.done() && window_ <= kInputWindow;
+    case kEnded:
+      end_.code = in.Get<int32_t>();
+      end_.signal = in.Get<int32_t>();
+      end_.stopped = in.Get<uint8_t>() != 0;
+      return ended_ = in.done();
+    default:
+      return true;
+  }
+}
+
+void Outside::ReadStream() {
+  char buffer[kPiece];
+  const ssize_t n = read(stream_.get(), buffer, sizeof(buffer));
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  const auto feed = [this](std::string_view bytes) {
+    return demux_.Feed(bytes, [this](int stream, std::string_view piece) {
+      // What the inside itself says on stderr is none of ours.
+      return stream == 2 || frames_.Feed(piece, [this](char type, std::string_view body) {
+        return Take(type, body);
+      });
+    });
+  };
+  if (!early_.empty()) {
+    const std::string early = std::move(early_);
+    early_.clear();
+    if (!feed(early)) stream_open_ = false;
+  }
+  if (n <= 0 || !feed({buffer, static_cast<size_t>(n)})) stream_open_ = false;
+}
+
+void Outside::ReadInput() {
+  char buffer[kPiece];
+  const ssize_t n = read(0, buffer, std::min(sizeof(buffer), window_));
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (n <= 0) {
+    input_open_ = false;
+    if (!terminal_) to_engine_.Push(Frame(kInputEnd, ""));
+    return;
+  }
+  window_ -= static_cast<size_t>(n);
+  to_engine_.Push(Frame(kInput, {buffer, static_cast<size_t>(n)}));
+}
+
+void Outside::PushSize() {
+  winsize size{};
+  if (!terminal_ || ioctl(0, TIOCGWINSZ, &size) != 0) return;
+  launcher::Writer out;
+  out.Put(uint16_t{size.ws_row}).Put(uint16_t{size.ws_col});
+  to_engine_.Push(Frame(kSize, out.body()));
+}
+
+// The engine ends the container, so that this holds whatever has become of the stream.
+void Outside::Stop() {
+  if (!main) {
+    to_engine_.Push(Frame(kSignalTree, std::string(1, static_cast<char>(SIGTERM))));
+    return;
+  }
+  if (kill_at_ != kNever) return;
+  kill_at_ = launcher::NowNs() + grace_ms * 1000000;
+  Request(address_, "POST", At("/containers/" + container_ + "/kill?signal=TERM"), "", 5000);
+}
+
+void Outside::TakeSignals() {
+  signalfd_siginfo info;
+  while (read(signals_.get(), &info, sizeof(info)) == ssize_t{sizeof(info)}) {
+    const int number = static_cast<int>(info.ssi_signo);
+    if (number == SIGCHLD || number == SIGPIPE) continue;
+    if (number == SIGWINCH) {
+      PushSize();
+    } else if (number == SIGTERM) {
+      Stop();
+    } else if (number == TermTree() || number == KillTree()) {
+      const int sent = number == TermTree() ? SIGTERM : SIGKILL;
+      to_engine_.Push(Frame(kSignalTree, std::string(1, static_cast<char>(sent))));
+    } else {
+      to_engine_.Push(Frame(kSignal, std::string(1, static_cast<char>(Undisguise(number)))));
+    }
+  }
+}
+
+void Outside::Pump() {
+  const bool room = out_.size() < kOutputQueue && err_.size() < kOutputQueue;
+  const bool takes = input_open_ && window_ > 0 && to_engine_.size() < kOutputQueue;
+  pollfd fds[] = {
+      {signals_.get(), POLLIN, 0},
+      {stream_open_ ? stream_.get() : -1,
+       static_cast<short>((room ? POLLIN : 0) | (to_engine_.empty() ? 0 : POLLOUT)), 0},
+      {takes && stream_open_ ? 0 : -1, POLLIN, 0},
+      {out_.empty() ? -1 : 1, POLLOUT, 0},
+      {err_.empty() ? -1 : 2, POLLOUT, 0},
+  };
+  if (poll(fds, 5, early_.empty() ? launcher::PollTimeout(kill_at_) : 0) < 0) return;
+  if (fds[0].revents != 0) TakeSignals();
+  if ((fds[1].revents & (POLLIN | POLLHUP | POLLERR)) != 0 || !early_.empty()) ReadStream();
+  if (fds[2].revents != 0) ReadInput();
+  if (stream_open_ && !to_engine_.Write(stream_.get())) to_engine_.Clear();
+  // Nobody reads: what is written is for nobody.
+  if (!out_.Write(1)) out_.Clear();
+  if (!err_.Write(2)) err_.Clear();
+  if (kill_at_ <= launcher::NowNs()) {
+    kill_at_ = launcher::NowNs() + 5000000000;
+    Request(address_, "POST", At("/containers/" + container_ + "/kill?signal=KILL"), "", 5000);
+  }
+}
+
+int NumberIn(const std::string& json, const char* key) {
+  const size_t at = json.find(key);
+  return at == std::string::npos ? -1 : atoi(json.c_str() + at + strlen(key));
+}
+
+// A key and its value cannot stand so in a string of JSON, whose quotes are escaped.
+bool Outside::AskForEnd() {
+  const Answer answer =
+      main ? Request(address_, "GET", At("/containers/" + container_ + "/json"), "", kCallMs)
+           : Request(address_, "GET", At("/exec/" + exec_ + "/json"), "", kCallMs);
+  if (answer.status == 404) {
+    if (!ended_) end_ = {0, SIGKILL, false, true};  // removed with force
+    return true;
+  }
+  if (answer.status != 200) return false;
+  if (answer.body.find("\"Running\":true") != std::string::npos) {
+    if (!main) return true;
+    // Without a stream there is nothing to relay, but the end will be told.
+    const Answer waited = Request(address_, "POST", At("/containers/" + container_ + "/wait"), "",
+                                  ended_ ? kCallMs : 1 << 30);
+    return waited.status == 200 && AskForEnd();
+  }
+  end_.oom = answer.body.find("\"OOMKilled\":true") != std::string::npos;
+  const int code = NumberIn(answer.body, "\"ExitCode\":");
+  if (ended_ || code < 0) return true;
+  // The inside was killed: by the engine, for somebody, or for want of memory.
+  end_.signal = code > 128 && code <= 192 ? code - 128 : 0;
+  end_.code = end_.signal != 0 ? 0 : code;
+  end_.stopped = end_.signal != 0 && !end_.oom;
+  return true;
+}
+
+// An engine that does not answer says nothing of the container: it is asked again until it does.
+void Outside::LearnEnd() {
+  if (ended_ && (end_.signal != SIGKILL || end_.stopped)) return;
+  uint64_t pause_ms = 100;
+  while (!AskForEnd()) {
+    pollfd wait{signals_.get(), POLLIN, 0};
+    if (poll(&wait, 1, static_cast<int>(pause_ms)) > 0) {
+      signalfd_siginfo info;
+      while (read(signals_.get(), &info, sizeof(info)) == ssize_t{sizeof(info)}) {
+        if (info.ssi_signo == SIGTERM) return;
+      }
+    }
+    pause_ms = std::min<uint64_t>(pause_ms * 2, 5000);
+  }
+}
+
+void Outside::Finish() {
+  if (main) {
+    const std::string text = std::to_string(end_.code) + " " + std::to_string(end_.signal) + " " +
+                             (end_.oom ? "1 " : "0 ") + (end_.stopped ? "1\n" : "0\n");
+    const std::string fresh = end_path + ".new";
+    {
+      const UniqueFd fd(
+          open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+      if (fd.ok() && write(fd.get(), text.data(), text.size()) == ssize_t(text.size()))
+        rename(fresh.c_str(), end_path.c_str());
+    }
+    if (cleanup && kill_at_ != kNever) {
+      Request(address_, "DELETE", At("/containers/" + container_ + "?force=1&v=1"), "", kCallMs);
+    }
+  }
+  if (end_.signal != 0) {
+    signal(end_.signal, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    kill(getpid(), end_.signal);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+  }
+  _exit(end_.signal != 0 ? 128 + end_.signal : end_.code);
+}
+
+int Outside::Run() {
+  sigset_t all;
+  sigfillset(&all);
+  for (int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigdelset(&all, fault);
+  sigprocmask(SIG_SETMASK, &all, nullptr);
+  signals_.reset(signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK));
+  termios settings;
+  terminal_ = tcgetattr(0, &settings) == 0;
+  if (terminal_) {
+    // The terminal that counts is the one in the container; this one is a pipe with a size.
+    cfmakeraw(&settings);
+    tcsetattr(0, TCSANOW, &settings);
+  }
+  if (!Open()) return 125;
+  SendSetup();
+  SetNonBlocking(stream_.get());
+  // Input is read only when poll says so; output may be a terminal that input shares.
+  SetNonBlocking(1);
+  SetNonBlocking(2);
+  while (stream_open_ || !out_.empty() || !err_.empty()) Pump();
+  Report("X 0 the connection to the container was lost before its program started");
+  stream_.reset();
+  LearnEnd();
+  Finish();
+}
+
+}  // namespace
+
+int RunMain(int argc, char** argv) {
+  if (argc < 8) return 2;
+  Outside outside(argv[0], argv[1], argv[2], argv[3]);
+  outside.end_path = argv[4];
+  outside.cleanup = strcmp(argv[5], "remove") == 0;
+  outside.grace_ms = strtoull(argv[6], nullptr, 10);
+  outside.cwd = argv[7];
+  outside.command.assign(argv + 8, argv + argc);
+  return outside.Run();
+}
+
+int RunExec(int argc, char** argv) {
+  if (argc < 6) return 2;
+  Outside outside(argv[0], argv[1], argv[2], argv[3]);
+  outside.main = false;
+  outside.cwd = argv[4];
+  outside.command.assign(argv + 5, argv + argc);
+  return outside.Run();
+}
+
+}  // namespace berth::relay

@@ -1,0 +1,101 @@
+#include "runtime/docker/relay_start.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/status_macros.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "runtime/docker/relay/relay_image.h"
+#include "runtime/record/random_id.h"
+#include "sandbox/base/errno_status.h"
+#include "sandbox/base/wait_fd.h"
+#include "sandbox/launcher/client.h"
+#include "sandbox/launcher/protocol.h"
+
+namespace berth {
+namespace {
+
+absl::StatusOr<int> MakeRelay() {
+  UniqueFd fd(memfd_create("berth-relay", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd.ok()) return ErrnoStatus(errno, "make a memfd for the relay");
+  for (std::string_view rest = RelayImage(); !rest.empty();) {
+    const ssize_t n = write(fd.get(), rest.data(), rest.size());
+    if (n <= 0) return ErrnoStatus(errno, "write the relay");
+    rest.remove_prefix(static_cast<size_t>(n));
+  }
+  if (fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0)
+    return ErrnoStatus(errno, "seal the relay");
+  return fd.release();
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> RelayPath() {
+  static const absl::StatusOr<int>* const fd = new absl::StatusOr<int>(MakeRelay());
+  ABSL_RETURN_IF_ERROR(fd->status());
+  // By this process's number, which is its own as long as it runs this.
+  return absl::StrCat("/proc/", getpid(), "/fd/", **fd);
+}
+
+absl::StatusOr<StartReport> StartReport::Make(const Store& store, const std::string& uid) {
+  StartReport report;
+  ABSL_ASSIGN_OR_RETURN(const std::string id, RandomHexId());
+  report.name_ = absl::StrCat("start-", id);
+  ABSL_ASSIGN_OR_RETURN(report.folder_, store.OpenSessionDir(uid));
+  report.path_ = absl::StrCat(store.dir().path(), "/sessions/", uid, "/", report.name_);
+  if (mkfifoat(report.folder_.get(), report.name_.c_str(), 0600) != 0)
+    return ErrnoStatus(errno, absl::StrCat("make fifo '", report.path_, "'"));
+  report.fifo_ = UniqueFd(openat(report.folder_.get(), report.name_.c_str(),
+                                 O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
+  if (!report.fifo_.ok()) return ErrnoStatus(errno, absl::StrCat("open '", report.path_, "'"));
+  return report;
+}
+
+StartReport::~StartReport() {
+  if (folder_.ok()) unlinkat(folder_.get(), name_.c_str(), 0);
+}
+
+absl::Status StartReport::Wait(absl::string_view program, absl::string_view cwd, int gone_fd,
+                               absl::Time deadline) const {
+  absl::Status waited =
+      WaitFdOrCancel(fifo_.get(), POLLIN, gone_fd, deadline, "wait for the container's start");
+  char text[4096];
+  const ssize_t n = read(fifo_.get(), text, sizeof(text));
+  if (n <= 0) {
+    if (absl::IsDeadlineExceeded(waited)) return waited;
+    return absl::UnavailableError("the relay ended before the container's program started");
+  }
+  const absl::string_view told(text, static_cast<size_t>(n));
+  if (told[0] == 'R') return absl::OkStatus();
+  const std::vector<absl::string_view> words = absl::StrSplit(told, absl::MaxSplits(' ', 2));
+  int first = 0, second = 0;
+  if (told[0] == 'E' && words.size() == 3 && absl::SimpleAtoi(words[1], &first) &&
+      absl::SimpleAtoi(words[2], &second)) {
+    return launcher::StartError(static_cast<launcher::Step>(first), second, program, cwd);
+  }
+  if (words.size() == 3 && absl::SimpleAtoi(words[1], &first)) {
+    const std::string what(words[2]);
+    if (first == 404) return absl::NotFoundError(what);
+    if (first == 400) return absl::InvalidArgumentError(what);
+    if (first == 409) return absl::FailedPreconditionError(what);
+    return first == 0 ? absl::UnavailableError(what) : absl::InternalError(what);
+  }
+  return absl::InternalError("the relay gave a malformed answer");
+}
+
+}  // namespace berth
