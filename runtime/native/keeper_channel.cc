@@ -36,7 +36,9 @@ absl::Status KeeperError(const launcher::Message& message, absl::string_view pro
   const launcher::Step step = in.Get<launcher::Step>();
   const std::string detail = in.GetString();
   if (!in.done()) return absl::InternalError("the session's keeper gave a malformed answer");
-  if (detail.empty()) return launcher::StartError(step, error, program, cwd);
+  // Of a step of the sandbox's the detail is the path that it was about.
+  if (detail.empty() || step >= launcher::Step::kPlan)
+    return launcher::StartError(step, error, program, cwd, detail);
   switch (error) {
     case EINVAL:
       return absl::InvalidArgumentError(detail);

@@ -84,10 +84,11 @@ absl::Status StartRefused(const launcher::Message& message, const launcher::Keep
   launcher::Reader in = message.reader();
   const int error = in.Get<int32_t>();
   const launcher::Step step = in.Get<launcher::Step>();
+  const absl::string_view path = in.GetString();
   if (step == launcher::Step::kStdio && !spec.log_path.empty()) {
     return ErrnoStatus(error, absl::StrCat("open log '", spec.log_path, "'"));
   }
-  return launcher::StartError(step, error, spec.argv[0], spec.cwd);
+  return launcher::StartError(step, error, spec.argv[0], spec.cwd, path);
 }
 
 absl::StatusOr<launcher::Message> Ask(int keeper, uint16_t type, absl::string_view body,

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "sandbox/launcher/child.h"
+#include "sandbox/launcher/enter/plan_cache.h"
 #include "sandbox/launcher/exit_notice.h"
 #include "sandbox/launcher/keeper_impl.h"
 #include "sandbox/launcher/kernel.h"
@@ -47,6 +48,10 @@ int RunKeeper(bool cgroups) { return Keeper(cgroups).Run(); }
 Step Keeper::SetUp(Message* message, int* error) {
   *error = EINVAL;
   if (!spec_.Decode(*message) || message->fds.size() != 3) return Step::kRequest;
+  if (Failure failure; !spec_.plan.empty() && !ReadPlan(spec_.plan, &sandbox_, &failure)) {
+    *error = failure.error;
+    return failure.step;
+  }
   files_.session = message->TakeFd(0);
   files_.names = message->TakeFd(1);
   files_.run = message->TakeFd(2);
@@ -112,13 +117,14 @@ bool Keeper::StartMain(int* error, Step* step) {
   plan.terminal = spec_.pty;
   plan.gate_fd = gate_read.get();
   plan.error_fd = errors_write.get();
+  if (sandboxed()) plan.sandbox = &sandbox_;
   int pidfd;
-  main_ = StartGatedChild(&plan, tree_->cgroup_fd(), &pidfd);
+  main_ = StartGated(&plan, tree_->cgroup_fd(), &pidfd);
   if (main_ < 0 && group_.ok()) {
     // The group could be made but not entered: the other way, then.
     group_.Remove();
     tree_.emplace(Cgroup());
-    main_ = StartGatedChild(&plan, -1, &pidfd);
+    main_ = StartGated(&plan, -1, &pidfd);
   }
   if (main_ < 0) {
     *error = plan.error.error;
@@ -130,6 +136,12 @@ bool Keeper::StartMain(int* error, Step* step) {
   return true;
 }
 
+pid_t Keeper::StartGated(ChildPlan* plan, int cgroup_fd, int* pidfd) {
+  if (has_namespaces()) return enclosure_.Start(plan, cgroup_fd, true, nullptr, pidfd);
+  if (sandbox_.notifies && !enclosure_.Listen(plan)) return -1;
+  return StartGatedChild(plan, cgroup_fd, pidfd);
+}
+
 bool Keeper::OpenGate(ChildPlan::Error* error) {
   started_at_ = NowNs();
   if (write(gate_.get(), "g", 1) != 1) {
@@ -137,12 +149,23 @@ bool Keeper::OpenGate(ChildPlan::Error* error) {
     return false;
   }
   gate_.reset();
+  if (has_namespaces()) {
+    int pidfd;
+    const pid_t program = enclosure_.AwaitProgram(&pidfd, error);
+    if (program < 0) return false;
+    init_ = main_;
+    main_ = program;
+    main_pidfd_.reset(pidfd);
+    phase_ = Phase::kRunning;
+    return true;
+  }
   // End of file: the program was executed, and closed its end by that. So this waits for exec and
   // for no longer.
   ssize_t n;
   while ((n = read(start_errors_.get(), error, sizeof(*error))) < 0 && errno == EINTR) {
   }
   start_errors_.reset();
+  if (n == 0 && sandbox_.notifies && !enclosure_.TakeListener(error)) return false;
   if (n == 0) {
     phase_ = Phase::kRunning;
     return true;
@@ -175,8 +198,8 @@ void Keeper::ReapChildren() {
   signals_.Drain();
   int status;
   for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
-    if (pid == main_ && !ended()) {
-      MainExited(status);
+    if (pid == (init_ > 0 ? init_ : main_) && !ended()) {
+      MainExited(init_ > 0 ? enclosure_.EndStatus(status) : status);
     } else if (execs_.has_value()) {
       execs_->Reaped(pid, status);
     }
@@ -184,9 +207,9 @@ void Keeper::ReapChildren() {
 }
 
 void Keeper::MainExited(int status) {
-  exit_ = MakeExitNotice(status, stopping_);
+  exit_ = MakeExitNotice(status, stopping_, sandboxed());
   if (exit_.signal != 0 && (signals_sent_ >> (exit_.signal - 1) & 1) != 0) exit_.stopped = 1;
-  exit_.reason = stop_reason_;
+  if (stop_reason_ != 0) exit_.reason = stop_reason_;
   phase_ = Phase::kExited;
   ReadOutput();  // all that it wrote before anybody is told that it ended
   files_.WriteExit(exit_);
@@ -212,6 +235,7 @@ void Keeper::Settle() {
     pty_slave_.reset();
     tree_->Remove();
     group_.Remove();
+    enclosure_.Release();
     kill_at_ = kNever;
     return;
   }

@@ -17,11 +17,14 @@
 
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/launcher/cgroup.h"
+#include "sandbox/launcher/child.h"
+#include "sandbox/launcher/enter/enclosure.h"
 #include "sandbox/launcher/input.h"
 #include "sandbox/launcher/keeper_spec.h"
 #include "sandbox/launcher/log_file.h"
 #include "sandbox/launcher/output.h"
 #include "sandbox/launcher/protocol.h"
+#include "sandbox/launcher/sandbox_plan.h"
 #include "sandbox/launcher/session_files.h"
 #include "sandbox/launcher/signals.h"
 #include "sandbox/launcher/terminal/screen.h"
@@ -65,6 +68,8 @@ class Keeper {
   // keeper.cc
   Step SetUp(Message* message, int* error);
   bool StartMain(int* error, Step* step);
+  // As StartGatedChild; in a sandbox with namespaces its init, until the gate is open.
+  pid_t StartGated(ChildPlan* plan, int cgroup_fd, int* pidfd);
   bool OpenGate(ChildPlan::Error* error);
   void ReapChildren();
   void MainExited(int status);
@@ -107,6 +112,10 @@ class Keeper {
   static void Ok(Client* client, std::string_view body = {});
   static void Fail(Client* client, int error, Step step, std::string_view detail);
 
+  bool sandboxed() const { return sandbox_.tier != SandboxTier::kNone; }
+  bool has_namespaces() const {
+    return sandboxed() && sandbox_.tier != SandboxTier::kLandlock;
+  }
   bool ended() const { return phase_ >= Phase::kExited; }
   int input_fd() const { return spec_.pty ? pty_.get() : stdin_.get(); }
   Screen* screen();
@@ -121,6 +130,9 @@ class Keeper {
   std::optional<Tree> tree_;
   std::optional<Workloads> execs_;
   pid_t main_ = -1;
+  pid_t init_ = -1;  // of a sandbox with namespaces: whose end is the main process's
+  SandboxPlan sandbox_;
+  Enclosure enclosure_;
   UniqueFd main_pidfd_, gate_, start_errors_;
   ExitNotice exit_;
   bool stopping_ = false;

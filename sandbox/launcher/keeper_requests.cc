@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "sandbox/launcher/enter/plan_cache.h"
 #include "sandbox/launcher/keeper_impl.h"
 #include "sandbox/launcher/kernel.h"
 #include "sandbox/launcher/proc.h"
@@ -137,11 +138,6 @@ void Keeper::Setup(Client* client, Message* message) {
     }
     return;
   }
-  if (!spec_.plan.empty()) {
-    Fail(client, ENOSYS, Step::kPlan, "");
-    destroying_ = true;
-    return BeginStop(0, 0);
-  }
   ProcStat self, main;
   ReadProcStat(getpid(), &self);
   ReadProcStat(main_, &main);
@@ -156,7 +152,7 @@ void Keeper::Setup(Client* client, Message* message) {
 void Keeper::Go(Client* client) {
   ChildPlan::Error error;
   if (OpenGate(&error)) return Ok(client);
-  Fail(client, error.error, error.step, "");
+  Fail(client, error.error, error.step, PathOf(sandbox_, error));
   destroying_ = true;
   BeginStop(0, 0);
 }
@@ -318,10 +314,12 @@ void Keeper::Exec(Client* client, Message* message) {
   }
   env.insert(env.end(), request.env.begin(), request.env.end());  // ends with the null pointer
   request.plan.env = env.data();
+  if (sandboxed()) request.plan.sandbox = &sandbox_;
   std::string cgroup;
   int pidfd_raw = -1;
   const pid_t pid =
-      execs_->Start(&request.plan, std::move(request.exit_socket), &pidfd_raw, &cgroup);
+      execs_->Start(&request.plan, std::move(request.exit_socket), &pidfd_raw, &cgroup,
+                    has_namespaces() ? &enclosure_ : nullptr);
   const UniqueFd pidfd(pidfd_raw);
   if (pid < 0) return Fail(client, request.plan.error.error, request.plan.error.step, "");
   Writer out;

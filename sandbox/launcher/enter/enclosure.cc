@@ -39,8 +39,11 @@ pid_t PidOf(int pidfd) {
 
 }  // namespace
 
-Enclosure::~Enclosure() {
+void Enclosure::Release() {
   for (const Placeholder& placeholder : placeholders_) RemovePlaceholder(placeholder);
+  placeholders_.clear();
+  namespaces_.clear();
+  listener_.reset();
 }
 
 pid_t Enclosure::Start(ChildPlan* child, int cgroup_fd, bool keeps_namespaces,

@@ -18,7 +18,10 @@ class Enclosure {
   Enclosure() = default;
   Enclosure(Enclosure&&) = default;
   Enclosure& operator=(Enclosure&&) = default;
-  ~Enclosure();  // removes the placeholders: nothing of the sandbox may run any more
+  ~Enclosure() { Release(); }
+
+  // Once nothing of the sandbox runs any more: removes what had to be made on the host.
+  void Release();
 
   // Starts an init for `child`, which has a sandbox of a tier with namespaces, in that cgroup if it
   // is not -1. With `joins` (another's, see namespaces()) the program comes into that sandbox
