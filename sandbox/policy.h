@@ -127,6 +127,7 @@ class Policy {
 class Policy::Builder {
  public:
   Builder();
+  explicit Builder(const Policy& policy);  // begins as that one
   Builder(const Builder& other);
   Builder& operator=(const Builder& other);
   Builder(Builder&&) noexcept;

@@ -10,7 +10,6 @@
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -23,15 +22,6 @@ namespace berth {
 namespace {
 
 constexpr int64_t kMostBytes = int64_t{1} << 60;
-
-// Whoever reaches one of these is root on the host.
-bool IsEngineSocket(absl::string_view path) {
-  for (const absl::string_view name :
-       {"/docker.sock", "/containerd.sock", "/podman.sock", "/crio.sock", "/buildkitd.sock"}) {
-    if (absl::EndsWith(path, name)) return true;
-  }
-  return false;
-}
 
 bool IsWritable(Policy::Access access) {
   return access == Policy::Access::kReadWrite || access == Policy::Access::kCopyOnWrite;
@@ -72,6 +62,7 @@ absl::Status CheckPlaces(const std::vector<Policy::Path>& paths,
 }  // namespace
 
 Policy::Builder::Builder() : data_(std::make_unique<Data>()) {}
+Policy::Builder::Builder(const Policy& policy) : data_(std::make_unique<Data>(*policy.data_)) {}
 Policy::Builder::Builder(const Builder& other)
     : data_(std::make_unique<Data>(*other.data_)), status_(other.status_) {}
 Policy::Builder& Policy::Builder::operator=(const Builder& other) {

@@ -60,6 +60,14 @@ bool IsBelow(absl::string_view path, absl::string_view root) {
   return absl::StartsWith(path, root) && (path.size() == root.size() || path[root.size()] == '/');
 }
 
+bool IsEngineSocket(absl::string_view path) {
+  for (const absl::string_view name :
+       {"/docker.sock", "/containerd.sock", "/podman.sock", "/crio.sock", "/buildkitd.sock"}) {
+    if (absl::EndsWith(path, name)) return true;
+  }
+  return false;
+}
+
 absl::StatusOr<std::string> CheckPolicyPath(absl::string_view path) {
   if (path.empty()) return absl::InvalidArgumentError("path '': it is empty");
   if (path.size() >= PATH_MAX) {

@@ -34,6 +34,9 @@ absl::StatusOr<std::vector<std::string>> CheckSyscallNames(std::vector<std::stri
 // Whether `path` is `root` or below it.
 bool IsBelow(absl::string_view path, absl::string_view root);
 
+// Whether it is a container engine's socket: whoever reaches one is root on the host.
+bool IsEngineSocket(absl::string_view path);
+
 }  // namespace berth
 
 #endif  // BERTH_SANDBOX_POLICY_CHECK_H_

@@ -60,6 +60,14 @@ TEST(Builder, MakesAListedWorkspaceCopyOnWrite) {
   EXPECT_EQ(policy.paths()[0], (Path{.path = "/w", .access = Policy::Access::kCopyOnWrite}));
 }
 
+TEST(Builder, GoesOnFromAPolicy) {
+  const Policy first = Built(Policy::Agent("/w"));
+  const Policy second = Built(Policy::Builder(first).Pids(9));
+  EXPECT_EQ(second.limits().pids, 9);
+  EXPECT_EQ(second.paths(), first.paths());
+  EXPECT_EQ(Built(Policy::Builder(first)), first);
+}
+
 // ESCAPES.md, row 26.
 TEST(HostileInput, IsRefusedByName) {
   using namespace std::string_literals;
