@@ -99,6 +99,17 @@ Env& Env::Append(absl::string_view key, absl::string_view value, absl::string_vi
   return *this;
 }
 
+Env& Env::Prepend(absl::string_view key, absl::string_view value, absl::string_view separator) {
+  changes_.push_back({Op::kPrepend, std::string(key), std::string(value), std::string(separator)});
+  return *this;
+}
+
+Env& Env::Beneath(const Env& other) {
+  const std::vector<Change> below = other.changes_;  // `other` may be this one
+  changes_.insert(changes_.begin(), below.begin(), below.end());
+  return *this;
+}
+
 absl::Status CheckEnvKey(absl::string_view key) {
   const auto bad = [key](absl::string_view why) {
     return absl::InvalidArgumentError(
@@ -142,11 +153,16 @@ absl::StatusOr<std::vector<std::string>> Env::Resolve(const char* const* host) c
       case Op::kUnset:
         table.Unset(change.key);
         break;
-      case Op::kAppend: {
+      case Op::kAppend:
+      case Op::kPrepend: {
         const std::string* old = table.Find(change.key);
-        table.Set(change.key, old == nullptr || old->empty()
-                                  ? change.value
-                                  : absl::StrCat(*old, change.separator, change.value));
+        if (old == nullptr || old->empty()) {
+          table.Set(change.key, change.value);
+        } else if (change.op == Op::kAppend) {
+          table.Set(change.key, absl::StrCat(*old, change.separator, change.value));
+        } else {
+          table.Set(change.key, absl::StrCat(change.value, change.separator, *old));
+        }
         break;
       }
     }

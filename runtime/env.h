@@ -32,6 +32,15 @@ class Env {
   Env& Unset(absl::string_view key);
   // Adds `value` behind what is there, with `separator` between; alone if there is nothing.
   Env& Append(absl::string_view key, absl::string_view value, absl::string_view separator);
+  // The same before what is there.
+  Env& Prepend(absl::string_view key, absl::string_view value, absl::string_view separator);
+
+  // Puts the changes of `other` between what this one inherits and what it changes itself: what was
+  // set here stands.
+  Env& Beneath(const Env& other);
+
+  // Whether all of the host's environment goes in, whatever it holds.
+  bool inherits_all() const { return base_ == Base::kInherit; }
 
   // "KEY=value" strings, in the order in which they were first named. InvalidArgument, naming the
   // key, for a key that is not [A-Za-z_][A-Za-z0-9_]* or a value with a NUL byte. `host` is the
@@ -40,7 +49,7 @@ class Env {
 
  private:
   enum class Base { kClean, kBasic, kListed, kInherit };
-  enum class Op { kSet, kUnset, kAppend };
+  enum class Op { kSet, kUnset, kAppend, kPrepend };
   struct Change {
     Op op;
     std::string key, value, separator;

@@ -28,12 +28,16 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "runtime/backend.h"
+#include "runtime/choose.h"
+#include "runtime/docker/docker_backend.h"
 #include "runtime/native/native_backend.h"
+#include "runtime/nix/nix_backend.h"
 #include "runtime/record/lease.h"
 #include "runtime/record/random_id.h"
 #include "runtime/record/record.h"
 #include "runtime/record/session_name.h"
 #include "runtime/record/store.h"
+#include "runtime/tmux/tmux_backend.h"
 #include "sandbox/base/errno_status.h"
 #include "sandbox/base/unique_fd.h"
 
@@ -45,18 +49,28 @@ class RuntimeImpl final : public Runtime {
   RuntimeImpl(std::shared_ptr<const Store> store, std::string owner_id, UniqueFd events)
       : store_(std::move(store)),
         owner_id_(std::move(owner_id)),
+        tmux_(store_, &native_),
         native_(store_, owner_id_),
-        backends_{&native_},
+        nix_(store_, &native_, [this](const ProcessSpec& spec) { return native_.Spawn(spec); }),
+        docker_(store_, &native_),
+        backends_{&native_, &nix_, &tmux_, &docker_},
         events_(std::move(events)) {}
 
   absl::StatusOr<std::unique_ptr<Session>> CreateSession(const SessionSpec& spec) override {
     ABSL_RETURN_IF_ERROR(CheckSessionName(spec.name));
-    ABSL_ASSIGN_OR_RETURN(Backend * backend,
-                          FindBackend(spec.backend.empty() ? "native" : spec.backend));
+    ABSL_ASSIGN_OR_RETURN(const Choice choice, Choose(spec));
+    ABSL_ASSIGN_OR_RETURN(Backend * backend, FindBackend(choice.backend));
     ABSL_RETURN_IF_ERROR(HoldLease());
     ABSL_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, backend->Create(spec));
     Watch(*session);
     return session;
+  }
+
+  absl::StatusOr<Choice> Choose(const SessionSpec& spec) override {
+    return ChooseBackend(spec, [this](absl::string_view name) -> absl::Status {
+      ABSL_ASSIGN_OR_RETURN(Backend * backend, FindBackend(name));
+      return backend->Probe();
+    });
   }
 
   absl::StatusOr<std::unique_ptr<Session>> Open(absl::string_view handle) override {
@@ -206,7 +220,10 @@ class RuntimeImpl final : public Runtime {
   absl::Mutex mutex_;
   std::optional<Lease> lease_
       ABSL_GUARDED_BY(mutex_);  // outlives what the backends end with this Runtime
+  TmuxBackend tmux_;  // outlives native_, whose sessions it shows
   NativeBackend native_;
+  NixBackend nix_;
+  DockerBackend docker_;
   const std::vector<Backend*> backends_;
   const UniqueFd events_;
   absl::flat_hash_map<int, Watched> watched_ ABSL_GUARDED_BY(mutex_);

@@ -21,6 +21,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "runtime/choose.h"
 #include "runtime/process.h"
 #include "runtime/session.h"
 #include "runtime/spec.h"
@@ -55,6 +56,8 @@ class Runtime {
   virtual ~Runtime() = default;
 
   virtual absl::StatusOr<std::unique_ptr<Session>> CreateSession(const SessionSpec& spec) = 0;
+  // The backend that CreateSession would use for it, and why: see choose.h. Asks engines.
+  virtual absl::StatusOr<Choice> Choose(const SessionSpec& spec) = 0;
   // By handle, exactly. NotFound if there is none (any more).
   virtual absl::StatusOr<std::unique_ptr<Session>> Open(absl::string_view handle) = 0;
   // By name, exactly, never by prefix.

@@ -1,4 +1,4 @@
-#include "runtime/native/start_request.h"
+#include "runtime/start_request.h"
 
 #include <errno.h>
 #include <limits.h>

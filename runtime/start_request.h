@@ -1,6 +1,6 @@
 // From a description to what the launcher is asked: checked, resolved, absolute.
-#ifndef BERTH_RUNTIME_NATIVE_START_REQUEST_H_
-#define BERTH_RUNTIME_NATIVE_START_REQUEST_H_
+#ifndef BERTH_RUNTIME_START_REQUEST_H_
+#define BERTH_RUNTIME_START_REQUEST_H_
 
 #include <string>
 #include <vector>
@@ -24,4 +24,4 @@ absl::StatusOr<std::vector<std::string>> ResolveEnv(const Env& env);
 
 }  // namespace berth
 
-#endif  // BERTH_RUNTIME_NATIVE_START_REQUEST_H_
+#endif  // BERTH_RUNTIME_START_REQUEST_H_
