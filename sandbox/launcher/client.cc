@@ -219,6 +219,16 @@ absl::Status LauncherClient::Stop(pid_t pid, uint32_t grace_ms) {
   return Send(socket_.get(), kStopProcess, out.body(), nullptr, 0);
 }
 
+absl::StatusOr<std::string> LauncherClient::Violations(pid_t pid, uint64_t since) {
+  Writer out;
+  out.Put(int32_t{pid}).Put(since);
+  Message answer;
+  absl::MutexLock lock(mutex_);
+  ABSL_RETURN_IF_ERROR(Send(socket_.get(), kProcessViolations, out.body(), nullptr, 0));
+  ABSL_RETURN_IF_ERROR(Receive(socket_.get(), kProcessViolationsAre, &answer));
+  return answer.body;
+}
+
 absl::StatusOr<UniqueFd> LauncherClient::StartKeeper(absl::string_view title) {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {

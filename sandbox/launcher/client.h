@@ -54,6 +54,8 @@ class LauncherClient {
   absl::StatusOr<Spawned> Spawn(const SpawnRequest& request);
   // TERM, grace, KILL for the whole tree of a spawned process; its exit socket tells the end.
   absl::Status Stop(pid_t pid, uint32_t grace_ms);
+  // The body of kProcessViolationsAre for a spawned process; see sandbox/launcher/protocol.h.
+  absl::StatusOr<std::string> Violations(pid_t pid, uint64_t since);
   // Starts a keeper and returns the owner's end of its control socket.
   absl::StatusOr<UniqueFd> StartKeeper(absl::string_view title);
 

@@ -222,6 +222,10 @@ void Keeper::MainExited(int status) {
 void Keeper::Settle() {
   if (phase_ == Phase::kNew || phase_ == Phase::kGone) return;
   execs_->Settle();
+  if (UniqueFd& listener = enclosure_.listener();
+      listener.ok() && !ServeNotifications(listener.get(), &violations_)) {
+    listener.reset();
+  }
   if (ended() && execs_->empty() && tree_->Empty()) {
     phase_ = Phase::kGone;
     ReadOutput();
@@ -325,6 +329,7 @@ void Keeper::Poll() {
   if (tree_.has_value() && ended() && phase_ != Phase::kGone)
     fds.push_back({tree_->events_fd(), POLLPRI, 0});
   if (execs_.has_value()) execs_->AppendPoll(&fds);
+  if (enclosure_.listener().ok()) fds.push_back({enclosure_.listener().get(), POLLIN, 0});
   const size_t streams = fds.size();
   if (phase_ >= Phase::kRunning && phase_ != Phase::kGone) {
     const bool room = out_->Room(1) > 0;

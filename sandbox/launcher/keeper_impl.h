@@ -19,6 +19,7 @@
 #include "sandbox/launcher/cgroup.h"
 #include "sandbox/launcher/child.h"
 #include "sandbox/launcher/enter/enclosure.h"
+#include "sandbox/launcher/enter/violations.h"
 #include "sandbox/launcher/input.h"
 #include "sandbox/launcher/keeper_spec.h"
 #include "sandbox/launcher/log_file.h"
@@ -133,6 +134,7 @@ class Keeper {
   pid_t init_ = -1;  // of a sandbox with namespaces: whose end is the main process's
   SandboxPlan sandbox_;
   Enclosure enclosure_;
+  ViolationLog violations_;
   UniqueFd main_pidfd_, gate_, start_errors_;
   ExitNotice exit_;
   bool stopping_ = false;

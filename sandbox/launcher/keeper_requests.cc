@@ -95,6 +95,13 @@ void Keeper::Handle(Client* client, Message* message) {
       execs_->Stop(pid, grace);
       return Ok(client);
     }
+    case kViolations: {
+      const uint64_t since = in.Get<uint64_t>();
+      if (!in.done()) break;
+      Writer out;
+      violations_.Encode(since, &out);
+      return Ok(client, out.body());
+    }
     case kSignal: {
       const int signal = in.Get<int32_t>();
       if (!in.done()) break;

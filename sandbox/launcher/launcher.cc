@@ -109,6 +109,15 @@ void Launcher::Handle(Message* message) {
       if (in.done()) workloads_.Stop(program, grace_ms);
       return;
     }
+    case kProcessViolations: {
+      Reader in = message->reader();
+      const pid_t program = in.Get<int32_t>();
+      const uint64_t since = in.Get<uint64_t>();
+      Writer out;
+      workloads_.EncodeViolations(in.done() ? program : -1, since, &out);
+      SendMessage(kControlFd, kProcessViolationsAre, out.body(), nullptr, 0);
+      return;
+    }
     default: {
       ChildPlan plan;
       plan.error = {Step::kRequest, ENOSYS};

@@ -71,6 +71,10 @@ enum LauncherMessage : uint16_t {
   kStopProcess = 4,
   // str title. Descriptor: the keeper's control socket. Answer: kSpawned without leaf; its pidfd.
   kStartKeeper = 5,
+  // i32 pid, u64 since. Of a process that this launcher spawned, also for a while after its end.
+  kProcessViolations = 6,
+  // As kViolations answers; a total of 0 also for a process that is not known.
+  kProcessViolationsAre = 7,
 };
 
 // On the exit socket of a process. The message stays there to be peeked at; the socket is closed
@@ -125,6 +129,9 @@ enum KeeperMessage : uint16_t {
       118,  // u32 grace ms. Answer, once all is gone: i32 code, i32 signal, u8 stopped, u8 reason.
   kWait = 119,     // Answer, once it has ended: as kStop.
   kRename = 120,   // str name
+  // u64 since. Answer: u64 total, u64 number of the first that follows, u32 count, then for each: u8
+  // layer (as Violation::Layer), i32 pid, u64 ns since 1970, str what.
+  kViolations = 122,
   kDestroy = 121,  // u32 grace ms. Answer: empty, then the keeper removes everything and goes.
 };
 

@@ -15,6 +15,7 @@
 namespace berth::launcher {
 namespace {
 constexpr uint64_t kNever = ~uint64_t{0};
+constexpr size_t kMostEnded = 64;
 }
 
 Cgroup Workloads::TakeGroup() {
@@ -140,10 +141,25 @@ void Workloads::Kill(Workload* workload) {
   PidfdSignal(workload->init.get(), SIGKILL);  // and with it all in its namespace
 }
 
+void Workloads::EncodeViolations(pid_t program, uint64_t since, Writer* out) const {
+  for (const auto& workload : all_) {
+    if (workload->program == program) return workload->violations.Encode(since, out);
+  }
+  // The last with that number, if it was given twice.
+  for (auto ended = ended_.rbegin(); ended != ended_.rend(); ++ended) {
+    if (ended->program == program) return ended->violations.Encode(since, out);
+  }
+  ViolationLog().Encode(since, out);
+}
+
 uint64_t Workloads::Settle() {
   uint64_t next = kNever;
   for (size_t i = 0; i < all_.size();) {
     Workload& workload = *all_[i];
+    UniqueFd& listener = workload.enclosure.listener();
+    if (listener.ok() && !ServeNotifications(listener.get(), &workload.violations)) {
+      listener.reset();
+    }
     bool gone = !workload.running;
     if (!workload.supervised) {
       gone = gone && (!workload.tree.has_value() || workload.tree->Empty());
@@ -156,6 +172,10 @@ uint64_t Workloads::Settle() {
       }
     }
     if (gone) {
+      if (workload.violations.total() > 0) {
+        ended_.push_back({workload.program, std::move(workload.violations)});
+        if (ended_.size() > kMostEnded) ended_.pop_front();
+      }
       if (workload.tree.has_value()) GiveBack(&workload);
       all_[i] = std::move(all_.back());
       all_.pop_back();
@@ -180,6 +200,8 @@ void Workloads::AppendPoll(std::vector<pollfd>* fds) const {
     if (!workload->running && workload->tree.has_value()) {
       fds->push_back({workload->tree->events_fd(), POLLPRI, 0});
     }
+    const int listener = workload->enclosure.listener().get();
+    if (listener >= 0) fds->push_back({listener, POLLIN, 0});
   }
 }
 

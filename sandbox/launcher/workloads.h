@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,7 +17,9 @@
 #include "sandbox/launcher/cgroup.h"
 #include "sandbox/launcher/child.h"
 #include "sandbox/launcher/enter/enclosure.h"
+#include "sandbox/launcher/enter/violations.h"
 #include "sandbox/launcher/tree.h"
+#include "sandbox/launcher/wire.h"
 
 namespace berth::launcher {
 
@@ -39,6 +42,9 @@ class Workloads {
   uint64_t Settle();
   // What to wait on before the next Settle, besides SIGCHLD.
   void AppendPoll(std::vector<pollfd>* fds) const;
+  // What the sandbox of that program has stopped, from number `since` on; of an ended one, as long
+  // as it is among the last.
+  void EncodeViolations(pid_t program, uint64_t since, Writer* out) const;
   bool empty() const { return all_.empty(); }
   // Of those that are held by supervisors: they.
   std::vector<pid_t> Supervisors() const;
@@ -52,6 +58,7 @@ class Workloads {
     std::optional<Tree> tree;  // not if supervised, or held by `init` alone
     UniqueFd init;             // of a sandbox with namespaces
     Enclosure enclosure;
+    ViolationLog violations;
     bool sandboxed = false;
     bool running = true;
     bool stopping = false;
@@ -69,6 +76,11 @@ class Workloads {
   std::vector<Cgroup> free_groups_;  // empty ones, kept: making one costs as much as a fork
   unsigned group_count_ = 0;
   std::vector<std::unique_ptr<Workload>> all_;
+  struct Ended {
+    pid_t program;
+    ViolationLog violations;
+  };
+  std::deque<Ended> ended_;  // the last of those that tried something
 };
 
 }  // namespace berth::launcher

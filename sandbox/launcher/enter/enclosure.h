@@ -43,6 +43,7 @@ class Enclosure {
   bool ok() const { return report_.ok(); }
   // Of the filter's notifications, or not ok().
   UniqueFd& listener() { return listener_; }
+  const UniqueFd& listener() const { return listener_; }
 
  private:
   UniqueFd report_, theirs_, listener_;

@@ -21,10 +21,11 @@ struct Device {
 constexpr Device kDevices[] = {{"null", 1, 3},   {"zero", 1, 5},    {"full", 1, 7},
                                {"random", 1, 8}, {"urandom", 1, 9}, {"tty", 5, 0}};
 
-// What in /proc a process with the host's uid 0 may write to, though it has no capability.
-constexpr const char* kRootsOwn[] = {"sys",    "sysrq-trigger", "irq",          "bus",
-                                     "fs",     "mtrr",          "acpi",         "scsi",
-                                     "driver", "pressure",      "dynamic_debug"};
+// What in /proc is not about processes and open to be written by anybody.
+constexpr const char* kAnybodys[] = {"sys", "pressure"};
+// What in it a process with the host's uid 0 may write to, though it has no capability.
+constexpr const char* kRootsOwn[] = {"sysrq-trigger", "irq",  "bus",    "fs",           "mtrr",
+                                     "acpi",          "scsi", "driver", "dynamic_debug"};
 
 int ReadOnlyInPlace(int dir, const char* name) {
   const UniqueFd fd(OpenAt2(dir, name, O_PATH, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS));
@@ -81,6 +82,9 @@ int MountProc(int target) {
   if (!fs.ok()) return errno;
   const UniqueFd mount(FsMount(fs.get(), kQuiet | MOUNT_ATTR_NOEXEC));
   if (!mount.ok() || MoveMount(mount.get(), target) != 0) return errno;
+  for (const char* name : kAnybodys) {
+    if (const int error = ReadOnlyInPlace(mount.get(), name)) return error;
+  }
   if (geteuid() != 0) return 0;
   for (const char* name : kRootsOwn) {
     if (const int error = ReadOnlyInPlace(mount.get(), name)) return error;

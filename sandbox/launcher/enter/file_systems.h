@@ -11,8 +11,8 @@ namespace berth::launcher {
 // A tmpfs, attached nowhere. `size` 0: the kernel's default. Not ok(): errno.
 UniqueFd MakeTmpfs(uint64_t size, const char* mode, uint64_t attributes);
 
-// Mounts /proc of this pid namespace on `target`. Where the caller is the host's root (with or
-// without capabilities: the files ask for the user), what is not about processes is read-only.
+// Mounts /proc of this pid namespace on `target`. What is not about processes is read-only (with or
+// without capabilities: some of its files ask for the user alone, and the caller may be root).
 // 0 or an errno; EPERM: something is mounted over parts of the /proc that the caller sees, as in
 // many containers, and the kernel will not show them by a fresh one.
 int MountProc(int target);

@@ -210,15 +210,15 @@ void Init::Run() {
     for (const UniqueFd& fd : namespaces_) fds[count++] = fd.get();
   }
   if (SendReport(report_, {.kind = Report::Kind::kStarted}, fds, count) != 0) _exit(127);
+  // The program's streams end with the program. Its placeholders stay as long as it does: their
+  // locks are the helper's now.
+  if (report_ > 3) CloseRange(3, static_cast<unsigned>(report_) - 1, 0);
+  CloseRange(static_cast<unsigned>(report_) + 1, ~0u, 0);
   // A program that has ended keeps its number until it is reaped: not before the helper has read
   // it.
   char seen;
   while (recv(report_, &seen, 1, 0) < 0 && errno == EINTR) {
   }
-  // The program's streams end with the program. Its placeholders stay as long as it does: their
-  // locks are the helper's now.
-  if (report_ > 3) CloseRange(3, static_cast<unsigned>(report_) - 1, 0);
-  CloseRange(static_cast<unsigned>(report_) + 1, ~0u, 0);
   if (chdir("/") != 0 || !LoadInitFilter()) _exit(127);
   Reap();
 }

@@ -1,0 +1,50 @@
+// Violations: what the filter of a sandbox has stopped, kept by the helper that serves it.
+//
+// The filter hands refused calls to its listener (SECCOMP_RET_USER_NOTIF). The helper notes what
+// was tried and refuses; it lets a call go on only where the kernel holds the rule without it,
+// since a program can change what its arguments point to after they were looked at.
+#ifndef BERTH_SANDBOX_LAUNCHER_ENTER_VIOLATIONS_H_
+#define BERTH_SANDBOX_LAUNCHER_ENTER_VIOLATIONS_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <deque>
+#include <string>
+
+#include "sandbox/launcher/wire.h"
+
+namespace berth::launcher {
+
+class ViolationLog {
+ public:
+  // A program can try as often as it likes: the last ones are kept, all are counted.
+  static constexpr size_t kMost = 256;
+
+  // As Violation::Layer of sandbox/violation.h counts.
+  static constexpr uint8_t kSyscall = 1, kNetwork = 3;
+
+  void Add(uint8_t layer, int32_t pid, std::string what);
+  uint64_t total() const { return total_; }
+  // u64 total, u64 the number of the first that follows, u32 count, then for each: u8 layer, i32
+  // pid, u64 ns since 1970, str what. Those from number `since` on that are still kept.
+  void Encode(uint64_t since, Writer* out) const;
+
+ private:
+  struct Entry {
+    uint8_t layer;
+    int32_t pid;
+    uint64_t unix_ns;
+    std::string what;
+  };
+  std::deque<Entry> kept_;
+  uint64_t total_ = 0;
+};
+
+// Answers what waits at `listener` now; does not wait for more. False if it can be closed: nobody
+// is under the filter any more.
+bool ServeNotifications(int listener, ViolationLog* log);
+
+}  // namespace berth::launcher
+
+#endif  // BERTH_SANDBOX_LAUNCHER_ENTER_VIOLATIONS_H_

@@ -1,0 +1,176 @@
+// Rows 4, 5 and 22 of the list of escapes: read-only carve-outs in a writable workspace, and places
+// that a hostile workspace swaps for symlinks. Tier: namespaces.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "absl/status/status_matchers.h"
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "sandbox/base/unique_fd.h"
+#include "sandbox/launcher/client.h"
+#include "tests/escape/enclosed_test.h"
+
+namespace berth {
+namespace {
+
+using ::absl_testing::IsOk;
+using ::absl_testing::StatusIs;
+using ::testing::HasSubstr;
+using Kind = launcher::SandboxMount::Kind;
+namespace fs = std::filesystem;
+
+class CarveTest : public EnclosedTest {
+ protected:
+  launcher::SandboxPlan Carved(std::initializer_list<const char*> names) const {
+    launcher::SandboxPlan plan = Plan();
+    for (const char* name : names) {
+      plan.mounts.push_back({.kind = Kind::kCarve, .target = Path(name)});
+    }
+    return plan;
+  }
+  void MakeRepository() const {
+    fs::create_directories(Path(".git/hooks"));
+    Write(".git/config", "mine\n");
+    Write(".git/hooks/pre-commit", "mine\n");
+  }
+};
+
+TEST_F(CarveTest, WhatIsCarvedOutCannotBeWrittenRemovedOrReplaced) {
+  MakeRepository();
+  const Outcome outcome = Shell(
+      Carved({".git/hooks", ".git/config"}),
+      "echo evil > .git/hooks/pre-commit; echo evil > .git/hooks/new; echo evil > .git/config; "
+      "rm -rf .git/hooks; rm -f .git/config; mv .git/config x; ln -sf /tmp .git/config; "
+      "chmod 777 .git/config; echo ok > .git/index");
+  EXPECT_EQ(Read(".git/config"), "mine\n") << outcome.err;
+  EXPECT_EQ(Read(".git/hooks/pre-commit"), "mine\n");
+  EXPECT_FALSE(fs::exists(Path(".git/hooks/new")));
+  EXPECT_EQ(Read(".git/index"), "ok\n");  // the rest is writable
+}
+
+TEST_F(CarveTest, TheFolderAroundItCannotBeRenamedAway) {
+  MakeRepository();
+  const Outcome outcome =
+      Shell(Carved({".git/hooks"}),
+            "mv .git .x; mkdir -p .git/hooks && echo evil > .git/hooks/pre-commit; rm -rf .git");
+  EXPECT_THAT(outcome.err, HasSubstr("busy"));
+  EXPECT_EQ(Read(".git/hooks/pre-commit"), "mine\n");
+  EXPECT_FALSE(fs::exists(Path(".x")));
+}
+
+TEST_F(CarveTest, WhatDoesNotExistYetCannotBeMadeAndLeavesNoTrace) {
+  const Outcome outcome = Shell(
+      Carved({".mcp.json", ".agent/settings.json", ".git/hooks"}),
+      "echo evil > .mcp.json; mkdir -p .agent && echo evil > .agent/settings.json; "
+      "mkdir -p .git/hooks && echo evil > .git/hooks/pre-commit; rm -rf .mcp.json .agent .git; "
+      "mv .mcp.json x; mv .agent y; ln -s /tmp .mcp.json; echo ok > made");
+  EXPECT_THAT(outcome.err, HasSubstr("Read-only"));
+  EXPECT_EQ(Read("made"), "ok\n");
+  size_t left = 0;
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator(work_)) ++left;
+  EXPECT_EQ(left, 1u) << "more than what it was allowed to make";
+}
+
+TEST_F(CarveTest, AFileThatTheUserMadeStaysThoughItIsEmpty) {
+  Write(".mcp.json", "");
+  Shell(Carved({".mcp.json"}), "true");
+  EXPECT_TRUE(fs::exists(Path(".mcp.json")));
+}
+
+TEST_F(CarveTest, TheFirstToEndLeavesThePlaceholderToTheOther) {
+  const launcher::SandboxPlan plan = Carved({".mcp.json"});
+  ASSERT_EQ(mkfifo(Path("go").c_str(), 0600), 0);
+  absl::StatusOr<launcher::Spawned> stays =
+      Start(plan, {"/bin/sh", "-c", "read line < go"}, work_, -1, -1);
+  ASSERT_THAT(stays, IsOk());
+  Shell(plan, "true");
+  EXPECT_TRUE(fs::exists(Path(".mcp.json"))) << "the other is still there";
+  ASSERT_THAT(client_->Stop(stays->pid, 0), IsOk());
+  AwaitGone(*stays);
+  EXPECT_FALSE(fs::exists(Path(".mcp.json")));
+}
+
+TEST_F(CarveTest, OneThatWasLeftByAKilledHelperIsTakenOver) {
+  {
+    const UniqueFd fd(open(Path(".mcp.json").c_str(), O_CREAT | O_RDONLY | O_CLOEXEC, 0444));
+    const timespec epoch[2] = {{0, 0}, {0, 0}};
+    ASSERT_EQ(fchmod(fd.get(), 0444), 0);
+    ASSERT_EQ(futimens(fd.get(), epoch), 0);
+  }
+  EXPECT_THAT(Shell(Carved({".mcp.json"}), "echo evil > .mcp.json").err, HasSubstr("Read-only"));
+  EXPECT_FALSE(fs::exists(Path(".mcp.json")));
+}
+
+TEST_F(CarveTest, ASymlinkInThePlaceOfACarveOutIsNotFollowed) {
+  fs::create_symlink(outside_, Path(".git"));
+  EXPECT_THAT(Start(Carved({".git/hooks"}), {"/bin/true"}, work_, -1, -1),
+              StatusIs(testing::_, HasSubstr(".git/hooks")));
+  EXPECT_TRUE(fs::is_empty(outside_));
+}
+
+// CVE-2023-27561, CVE-2025-31133, CVE-2025-52565, CVE-2025-52881: runc mounted through these.
+TEST_F(CarveTest, AWorkspaceAsRootWhoseProcAndDevAreSymlinksFailsClosed) {
+  for (const char* name : {"proc", "dev", "sys"}) {
+    fs::create_symlink(outside_, Path(name));
+    launcher::SandboxPlan plan = Plan();
+    plan.mounts.push_back(
+        {.kind = name == std::string("dev") ? Kind::kDev : Kind::kProc, .target = Path(name)});
+    EXPECT_FALSE(Start(plan, {"/bin/true"}, work_, -1, -1).ok()) << name;
+    plan.mounts.back() = {.kind = Kind::kTmpfs, .target = Path(absl::StrCat(name, "/null"))};
+    EXPECT_FALSE(Start(plan, {"/bin/true"}, work_, -1, -1).ok()) << name;
+  }
+  EXPECT_TRUE(fs::is_empty(outside_));
+}
+
+TEST_F(CarveTest, ASourceBelowTheWorkspaceIsNotFollowedOutOfIt) {
+  Write("../outside/secret", "s");
+  fs::create_symlink(outside_, Path("data"));
+  launcher::SandboxPlan plan = Plan();
+  plan.mounts.push_back(
+      {.kind = Kind::kBind, .read_only = true, .source = Path("data"), .target = "/data"});
+  EXPECT_THAT(Start(plan, {"/bin/cat", "/data/secret"}, work_, -1, -1),
+              StatusIs(testing::_, HasSubstr("data")));
+}
+
+// Row 5, with 300 starts: a thousand take too long on a loaded machine.
+TEST_F(CarveTest, APlaceThatIsSwappedThroughThreeHundredStartsLetsNothingOut) {
+  fs::create_directories(Path("a/b"));
+  fs::create_directory(outside_ + "/b");
+  fs::create_symlink(outside_, Path("link"));
+  std::atomic<bool> stop = false;
+  std::thread swapper([&] {
+    while (!stop) {
+      syscall(SYS_renameat2, AT_FDCWD, Path("a").c_str(), AT_FDCWD, Path("link").c_str(),
+              2 /* RENAME_EXCHANGE */);
+    }
+  });
+  launcher::SandboxPlan plan = Plan();
+  plan.mounts.push_back({.kind = Kind::kCarve, .target = Path("a/b/not-there")});
+  plan.mounts.push_back({.kind = Kind::kTmpfs, .target = Path("a/b")});
+  int ran = 0;
+  for (int i = 0; i < 300; ++i) {
+    absl::StatusOr<launcher::Spawned> spawned =
+        Start(plan, {"/bin/sh", "-c", "echo in > a/b/file"}, work_, -1, -1);
+    if (!spawned.ok()) continue;
+    ++ran;
+    AwaitGone(*spawned);
+  }
+  stop = true;
+  swapper.join();
+  EXPECT_TRUE(fs::is_empty(outside_ + "/b"));
+  printf("%d of 300 starts ran, the others were refused\n", ran);
+}
+
+}  // namespace
+}  // namespace berth
