@@ -1,0 +1,83 @@
+package berth
+
+// #include "berth.h"
+import "C"
+
+// Env is the environment of a program, described: where it starts from and what is changed. Values are byte-exact, never
+// expanded, and never in an argv, a file or a log. The zero value is BasicEnv().
+type Env struct {
+	base    C.int32_t
+	set     bool
+	listed  []string
+	changes []change
+}
+
+type change struct {
+	kind                  byte
+	key, value, separator string
+}
+
+// CleanEnv has nothing of this program's environment.
+func CleanEnv() Env { return Env{base: C.BERTH_ENV_CLEAN, set: true} }
+
+// BasicEnv has what a shell cannot do without: PATH, HOME, USER, SHELL, LANG, TERM and the like.
+func BasicEnv() Env { return Env{base: C.BERTH_ENV_BASIC, set: true} }
+
+// InheritEnv has all of this program's environment.
+func InheritEnv() Env { return Env{base: C.BERTH_ENV_INHERIT, set: true} }
+
+// ListedEnv has the listed variables, where this program has them.
+func ListedEnv(keys ...string) Env { return Env{listed: append([]string{}, keys...), set: true} }
+
+func (e Env) with(c change) Env {
+	e.changes = append(append([]change{}, e.changes...), c)
+	return e
+}
+
+// Set sets a variable. A key that is not [A-Za-z_][A-Za-z0-9_]* fails the start that uses it.
+func (e Env) Set(key, value string) Env { return e.with(change{kind: 's', key: key, value: value}) }
+
+// Unset removes a variable.
+func (e Env) Unset(key string) Env { return e.with(change{kind: 'u', key: key}) }
+
+// Append adds behind what is there, with separator between; alone if there is nothing.
+func (e Env) Append(key, value, separator string) Env {
+	return e.with(change{kind: 'a', key: key, value: value, separator: separator})
+}
+
+// use has the environment as an object for the time of a call.
+func (e Env) use(call func(*C.berth_env)) error {
+	var env *C.berth_env
+	var object *C.berth_error
+	base := e.base
+	if !e.set {
+		base = C.BERTH_ENV_BASIC
+	}
+	if e.listed != nil {
+		err := withStrings(e.listed, func(keys *C.berth_strings) error {
+			return failed(C.berth_env_new_listed(&env, keys, &object), object)
+		})
+		if err != nil {
+			return err
+		}
+	} else if err := failed(C.berth_env_new(&env, base, &object), object); err != nil {
+		return err
+	}
+	defer C.berth_env_free(env)
+	for _, c := range e.changes {
+		key, keySize := view(c.key)
+		value, valueSize := view(c.value)
+		separator, separatorSize := view(c.separator)
+		// What is wrong with one is kept, and told by the start.
+		switch c.kind {
+		case 's':
+			C.berth_env_set(env, key, keySize, value, valueSize)
+		case 'u':
+			C.berth_env_unset(env, key, keySize)
+		default:
+			C.berth_env_append(env, key, keySize, value, valueSize, separator, separatorSize)
+		}
+	}
+	call(env)
+	return nil
+}
