@@ -61,22 +61,36 @@ size_t Drain(int fd) {
   return total;
 }
 
-void BarePipe(const std::string& mib) {
-  int fds[2];
-  CHECK_EQ(pipe2(fds, O_CLOEXEC), 0);
-  fcntl(fds[0], F_SETPIPE_SZ, 1 << 20);
+// The program's stdout is `fd`.
+pid_t Pour(const std::string& mib, int fd) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, fds[1], 1);
+  posix_spawn_file_actions_adddup2(&actions, fd, 1);
   std::string pour = "pour", count = mib;
   char* argv[] = {g_program.data(), pour.data(), count.data(), nullptr};
   pid_t pid;
   CHECK_EQ(posix_spawn(&pid, g_program.c_str(), &actions, nullptr, argv, environ), 0);
   posix_spawn_file_actions_destroy(&actions);
+  return pid;
+}
+
+void BarePipe(const std::string& mib) {
+  int fds[2];
+  CHECK_EQ(pipe2(fds, O_CLOEXEC), 0);
+  fcntl(fds[0], F_SETPIPE_SZ, 1 << 20);
+  const pid_t pid = Pour(mib, fds[1]);
   close(fds[1]);
   Drain(fds[0]);
   close(fds[0]);
   waitpid(pid, nullptr, 0);
+}
+
+void BareFile(const std::string& mib, const std::string& path) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  CHECK_GE(fd, 0);
+  waitpid(Pour(mib, fd), nullptr, 0);
+  close(fd);
+  unlink(path.c_str());
 }
 
 void SpawnedPipe(Runtime& runtime, const std::string& mib) {
@@ -116,6 +130,7 @@ void Throughput(Runtime& runtime, const std::string& dir) {
   };
   std::vector<Row> rows;
   rows.push_back({Samples("bare pipe of 1 MiB (floor)"), [&] { BarePipe(text); }});
+  rows.push_back({Samples("no session: straight to a file"), [&] { BareFile(text, log); }});
   rows.push_back({Samples("Spawn, its stdout"), [&] { SpawnedPipe(runtime, text); }});
   rows.push_back(
       {Samples("session, through its keeper"), [&] { ThroughSession(runtime, text, ""); }});
