@@ -21,6 +21,8 @@
 #include "sandbox/base/errno_status.h"
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/base/wait_fd.h"
+#include "sandbox/cgroups/layout.h"
+#include "sandbox/cgroups/limit_group.h"
 #include "sandbox/launcher/cgroup.h"
 #include "sandbox/launcher/kernel.h"
 
@@ -76,6 +78,13 @@ absl::Status KillByToken(const Record& record, absl::Time deadline) {
   }
 }
 
+// Groups of v1 hierarchies that have the limits of a tree: they carry the name of its group.
+absl::Status RemoveLimits(const std::string& name) {
+  const int error = cgroups::RemoveV1Groups(cgroups::Layout::Read(), name);
+  if (error == 0) return absl::OkStatus();
+  return ErrnoStatus(error, absl::StrCat("remove the groups with the limits of '", name, "'"));
+}
+
 }  // namespace
 
 bool IsCgroupOf(const Record& record, const std::string& path) {
@@ -83,8 +92,9 @@ bool IsCgroupOf(const Record& record, const std::string& path) {
 }
 
 absl::Status EndCgroup(const std::string& path, const EndOptions& options) {
+  const std::string name = path.substr(path.rfind('/') + 1);
   launcher::Cgroup group = launcher::Cgroup::Open(path);
-  if (!group.ok()) return absl::OkStatus();
+  if (!group.ok()) return RemoveLimits(name);
   if (options.grace > absl::ZeroDuration() && !group.Empty()) {
     AskGroup(group, std::min(absl::Now() + options.grace, options.deadline));
   }
@@ -95,7 +105,7 @@ absl::Status EndCgroup(const std::string& path, const EndOptions& options) {
   }
   if (!group.Remove())
     return absl::UnavailableError(absl::StrCat("cgroup '", path, "' is still in use"));
-  return absl::OkStatus();
+  return RemoveLimits(name);
 }
 
 absl::Status EndProcesses(const Record& record, const EndOptions& options) {
@@ -132,9 +142,9 @@ absl::Status EndProcesses(const Record& record, const EndOptions& options) {
     }
   }
   for (const UniqueFd& root : roots) ABSL_RETURN_IF_ERROR(Kill(root.get(), options.deadline));
-  if (!record.cgroup.empty()) {
-    ABSL_RETURN_IF_ERROR(EndCgroup(record.cgroup, {.deadline = options.deadline}));
-  }
+  ABSL_RETURN_IF_ERROR(
+      EndCgroup(record.cgroup.empty() ? absl::StrCat("/berth-", record.uid) : record.cgroup,
+                {.deadline = options.deadline}));
   return by_token ? KillByToken(record, options.deadline) : absl::OkStatus();
 }
 

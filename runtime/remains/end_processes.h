@@ -26,8 +26,9 @@ struct EndOptions {
 // signalled that is not the session's.
 absl::Status EndProcesses(const Record& record, const EndOptions& options);
 
-// Kills all that is in the group and below, waits until it is gone, and removes the group. Fine if
-// there is none. The caller has to know that the group is its own.
+// Kills all that is in the group and below, waits until it is gone, and removes the group and those
+// of v1 hierarchies that have its limits. Fine if there is none. The caller has to know that the
+// group is its own.
 absl::Status EndCgroup(const std::string& path, const EndOptions& options);
 
 // Whether `path` is a group that only that session can have: its last part carries the session's

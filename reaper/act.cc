@@ -1,0 +1,138 @@
+#include "reaper/act.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/status_macros.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "reaper/proof.h"
+#include "runtime/record/files.h"
+#include "runtime/record/session_name.h"
+#include "sandbox/base/errno_status.h"
+#include "sandbox/base/unique_fd.h"
+
+namespace berth::reaper {
+namespace {
+
+constexpr int kMaxDepth = 256;
+
+// The folder that `path` lies in, and its last part.
+struct Split {
+  std::string folder, last;
+  explicit Split(const std::string& path)
+      : folder(path.substr(0, path.rfind('/'))), last(path.substr(path.rfind('/') + 1)) {
+    if (folder.empty()) folder = "/";
+  }
+};
+
+absl::Status Failed(const std::string& path) {
+  return ErrnoStatus(errno, absl::StrCat("remove ", ShowText(path)));
+}
+
+absl::Status RemoveBelow(int dir_fd, dev_t device, const std::string& shown, int depth) {
+  ABSL_ASSIGN_OR_RETURN(const std::vector<std::string> names, ListFolder(dir_fd));
+  for (const std::string& name : names) {
+    const std::string path = absl::StrCat(shown, "/", name);
+    if (unlinkat(dir_fd, name.c_str(), 0) == 0 || errno == ENOENT) continue;
+    if (errno != EISDIR) return Failed(path);
+    UniqueFd sub(openat(dir_fd, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    struct stat folder;
+    if (!sub.ok() || fstat(sub.get(), &folder) != 0) return Failed(path);
+    if (folder.st_dev != device || depth == 0) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          ShowText(path), depth == 0 ? ": too deep" : ": another file system", ", not removed"));
+    }
+    // An overlay's work folder has no rights at all, not even for its owner.
+    fchmod(sub.get(), 0700);
+    ABSL_RETURN_IF_ERROR(RemoveBelow(sub.get(), device, path, depth - 1));
+    if (unlinkat(dir_fd, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) return Failed(path);
+  }
+  return absl::OkStatus();
+}
+
+// A socket by its whole path: it lies below $XDG_RUNTIME_DIR, which cron does not have.
+absl::Status RemoveSocket(const Store& store, const Record& record) {
+  if (unlinkat(store.dir().run_fd(), record.uid.c_str(), 0) != 0 && errno != ENOENT) {
+    return Failed(absl::StrCat(store.dir().run_path(), "/", record.uid));
+  }
+  if (record.socket.empty()) return absl::OkStatus();
+  const Split path(record.socket);
+  struct stat entry;
+  const UniqueFd folder(open(path.folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.ok() || fstatat(folder.get(), path.last.c_str(), &entry, AT_SYMLINK_NOFOLLOW) != 0) {
+    return absl::OkStatus();
+  }
+  if (path.last != record.uid || !S_ISSOCK(entry.st_mode) || entry.st_uid != geteuid()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        ShowText(record.socket), " in the record is not the session's socket: left alone"));
+  }
+  if (unlinkat(folder.get(), path.last.c_str(), 0) != 0 && errno != ENOENT) {
+    return Failed(record.socket);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status RemoveTempDir(const std::string& path, const std::string& uid) {
+  const Split split(path);
+  absl::string_view rest = split.last;
+  if (!absl::ConsumePrefix(&rest, absl::StrCat("berth-", uid)) ||
+      (!rest.empty() && rest[0] != '-' && rest[0] != '.')) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "folder ", ShowText(path), " in the record does not carry the session's id: left alone"));
+  }
+  const UniqueFd parent(open(split.folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!parent.ok()) return errno == ENOENT ? absl::OkStatus() : Failed(path);
+  const UniqueFd dir(
+      openat(parent.get(), split.last.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!dir.ok()) return errno == ENOENT ? absl::OkStatus() : Failed(path);
+  struct stat folder, above;
+  if (fstat(dir.get(), &folder) != 0 || fstat(parent.get(), &above) != 0) return Failed(path);
+  if (folder.st_uid != geteuid() || folder.st_dev != above.st_dev) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("folder ", ShowText(path),
+                     " is another user's, or something is mounted there: left alone"));
+  }
+  ABSL_RETURN_IF_ERROR(RemoveBelow(dir.get(), folder.st_dev, path, kMaxDepth));
+  if (unlinkat(parent.get(), split.last.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) {
+    return Failed(path);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Clear(const Store& store, const Record& record, const Engines& engines,
+                   const EndOptions& options) {
+  ABSL_RETURN_IF_ERROR(ProveProcesses(store, record));
+  ABSL_RETURN_IF_ERROR(EndProcesses(record, options));
+  if (NeedsEngine(record)) {
+    Engine* engine = EngineOf(engines, record);
+    if (engine == nullptr) {
+      return absl::UnimplementedError(
+          absl::StrCat("sessions of ", record.backend, " cannot be ended by this reaper"));
+    }
+    ABSL_RETURN_IF_ERROR(engine->End(record, options));
+  }
+  ABSL_RETURN_IF_ERROR(RemoveSocket(store, record));
+  for (const std::string& path : record.temp_dirs) {
+    ABSL_RETURN_IF_ERROR(RemoveTempDir(path, record.uid));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Reap(const Store& store, const Record& record, const Engines& engines,
+                  const EndOptions& options) {
+  ABSL_RETURN_IF_ERROR(Clear(store, record, engines, options));
+  return store.Remove(record.uid);
+}
+
+}  // namespace berth::reaper

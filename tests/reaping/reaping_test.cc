@@ -1,0 +1,101 @@
+#include "tests/reaping/reaping_test.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+#include "reaper/report.h"
+#include "reaper/sweep.h"
+#include "runtime/record/store.h"
+#include "sandbox/base/unique_fd.h"
+#include "tests/support/actor.h"
+
+namespace berth {
+
+void ReapingTest::SetUp() {
+  TreeTest::SetUp();
+  reports_ = std::make_unique<Fifo>(Path("reports"));
+  auto store = Store::Open(dir_);
+  ASSERT_TRUE(store.ok()) << store.status();
+  store_ = *std::move(store);
+}
+
+void ReapingTest::TearDown() {
+  store_.reset();
+  TreeTest::TearDown();
+}
+
+pid_t ReapingTest::StartOwner(const std::string& actor, const std::vector<std::string>& args) {
+  std::vector<std::string> words{actor, dir_, reports_->path()};
+  words.insert(words.end(), args.begin(), args.end());
+  const std::vector<std::string> command = ActorCommand(std::move(words));
+  std::vector<char*> argv;
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    execv(argv[0], argv.data());
+    _exit(127);
+  }
+  return pid;
+}
+
+void ReapingTest::KillChild(pid_t pid) {
+  kill(pid, SIGKILL);
+  EXPECT_EQ(waitpid(pid, nullptr, 0), pid);
+}
+
+void ReapingTest::KillOther(pid_t pid) {
+  const UniqueFd pidfd = PidfdOf(pid);
+  if (!pidfd.ok()) return;
+  syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0);
+  ExpectGone(pid, absl::Seconds(20));
+}
+
+void ReapingTest::TakePids(size_t count) {
+  for (const std::string& line : reports_->Lines(count)) {
+    const std::vector<std::string> words = absl::StrSplit(line, ' ');
+    ASSERT_EQ(words.size(), 2u) << line;
+    pids_[words[0]] = atoi(words[1].c_str());
+  }
+}
+
+reaper::Report ReapingTest::Sweep(reaper::Options options) {
+  // They are deaf to TERM: a long grace would only be waited out.
+  options.grace = absl::Milliseconds(200);
+  absl::StatusOr<reaper::Report> report = reaper::Sweep(*store_, options);
+  EXPECT_TRUE(report.ok()) << report.status();
+  if (!report.ok()) return {};
+  SCOPED_TRACE(reaper::ToText(*report, options.dry_run, true, false));
+  return *std::move(report);
+}
+
+void ReapingTest::ExpectEmpty(const std::string& folder) const {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(dir_ + "/" + folder, error)) {
+    const std::string name = entry.path().filename();
+    EXPECT_TRUE(name == ".lock" || name == ".take") << entry.path();
+  }
+}
+
+const reaper::Item* ReapingTest::ItemOf(const reaper::Report& report,
+                                        const std::string& name) const {
+  for (const reaper::Item& item : report.items) {
+    if (item.name == name || item.id == name) return &item;
+  }
+  return nullptr;
+}
+
+}  // namespace berth
