@@ -10,11 +10,14 @@
 #ifndef BERTH_RUNTIME_PROCESS_H_
 #define BERTH_RUNTIME_PROCESS_H_
 
+#include <vector>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "runtime/types.h"
 #include "sandbox/base/unique_fd.h"
+#include "sandbox/violation.h"
 
 namespace berth {
 
@@ -58,6 +61,10 @@ class Process {
   virtual absl::StatusOr<UniqueFd> ExitFd() = 0;
 
   virtual absl::StatusOr<Stats> GetStats() = 0;
+
+  // What its policy has stopped, oldest first: the last ones, if there are many. Also for a while
+  // after its end.
+  virtual absl::StatusOr<std::vector<Violation>> Violations() { return std::vector<Violation>(); }
 };
 
 }  // namespace berth

@@ -29,6 +29,7 @@
 #include "runtime/spec.h"
 #include "runtime/types.h"
 #include "sandbox/base/unique_fd.h"
+#include "sandbox/violation.h"
 
 namespace berth {
 
@@ -134,6 +135,8 @@ class Session {
 
   virtual absl::StatusOr<std::unique_ptr<Process>> Exec(const ProcessSpec& spec) = 0;
   virtual absl::StatusOr<Stats> GetStats() = 0;
+  // What its policy has stopped, oldest first: the last ones, if there are many.
+  virtual absl::StatusOr<std::vector<Violation>> Violations() { return std::vector<Violation>(); }
 
   virtual absl::Status Signal(int signal) = 0;  // to the main process
   virtual absl::StatusOr<ExitStatus> Stop(absl::Duration grace) = 0;

@@ -215,8 +215,9 @@ absl::StatusOr<std::unique_ptr<Process>> NativeBackend::Spawn(const ProcessSpec&
     return launcher->Stop(pid, static_cast<uint32_t>(std::clamp<int64_t>(
                                    absl::ToInt64Milliseconds(grace), 0, 1 << 30)));
   };
-  return std::make_unique<NativeProcess>(std::move(spawned), std::move(streams), spec.pty,
-                                         std::move(stopper));
+  return std::make_unique<NativeProcess>(
+      std::move(spawned), std::move(streams), spec.pty, std::move(stopper),
+      [launcher, pid] { return launcher->Violations(pid, 0); });
 }
 
 }  // namespace berth

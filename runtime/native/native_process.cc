@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "runtime/native/native_violations.h"
 #include "sandbox/base/errno_status.h"
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/base/wait_fd.h"
@@ -98,10 +100,11 @@ absl::StatusOr<ProcessStreams> ProcessStreams::Make(const ProcessSpec& spec) {
 }
 
 NativeProcess::NativeProcess(launcher::Spawned spawned, ProcessStreams streams, bool pty,
-                             Stopper stopper)
+                             Stopper stopper, Asker violations)
     : spawned_(std::move(spawned)),
       pty_(pty),
       stopper_(std::move(stopper)),
+      violations_(std::move(violations)),
       streams_(std::move(streams)) {
   for (UniqueFd& fd : streams_.made) fd.reset();
   if (pty_) terminal_ = UniqueFd(fcntl(streams_.stdout_.get(), F_DUPFD_CLOEXEC, 3));
@@ -184,6 +187,12 @@ absl::StatusOr<ExitStatus> NativeProcess::Stop(absl::Duration grace) {
     ABSL_RETURN_IF_ERROR(launcher::EndGroup(spawned_.cgroup));
   }
   return Wait(absl::Now());
+}
+
+absl::StatusOr<std::vector<Violation>> NativeProcess::Violations() {
+  if (violations_ == nullptr) return std::vector<Violation>();
+  ABSL_ASSIGN_OR_RETURN(const std::string told, violations_());
+  return ReadViolations(told);
 }
 
 absl::StatusOr<Stats> NativeProcess::GetStats() {

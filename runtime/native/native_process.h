@@ -7,6 +7,8 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -39,7 +41,11 @@ class NativeProcess final : public Process {
   // Asks for TERM, grace, KILL of the whole tree.
   using Stopper = std::function<absl::Status(absl::Duration grace)>;
 
-  NativeProcess(launcher::Spawned spawned, ProcessStreams streams, bool pty, Stopper stopper);
+  // Asks whoever started it what its sandbox has stopped: see native_violations.h.
+  using Asker = std::function<absl::StatusOr<std::string>()>;
+
+  NativeProcess(launcher::Spawned spawned, ProcessStreams streams, bool pty, Stopper stopper,
+                Asker violations = nullptr);
   ~NativeProcess() override;
 
   pid_t pid() const override { return spawned_.pid; }
@@ -54,6 +60,7 @@ class NativeProcess final : public Process {
   absl::StatusOr<ExitStatus> Wait(absl::Time deadline) override;
   absl::StatusOr<UniqueFd> ExitFd() override;
   absl::StatusOr<Stats> GetStats() override;
+  absl::StatusOr<std::vector<Violation>> Violations() override;
 
  private:
   absl::StatusOr<UniqueFd> Take(UniqueFd ProcessStreams::* stream, const char* name);
@@ -61,6 +68,7 @@ class NativeProcess final : public Process {
   const launcher::Spawned spawned_;
   const bool pty_;
   const Stopper stopper_;
+  const Asker violations_;
   UniqueFd terminal_;                       // for Resize
   std::atomic<uint64_t> signals_sent_ = 0;  // bit n - 1 is signal n
   absl::Mutex mutex_;

@@ -23,6 +23,7 @@
 #include "runtime/env.h"
 #include "runtime/native/keeper_channel.h"
 #include "runtime/native/native_process.h"
+#include "runtime/native/native_violations.h"
 #include "runtime/native/remains.h"
 #include "runtime/native/start_request.h"
 #include "runtime/record/identity.h"
@@ -31,6 +32,7 @@
 #include "sandbox/base/wait_fd.h"
 #include "sandbox/launcher/client.h"
 #include "sandbox/launcher/protocol.h"
+#include "sandbox/launcher/sandbox_plan.h"
 #include "sandbox/launcher/wire.h"
 
 namespace berth {
@@ -153,6 +155,8 @@ absl::StatusOr<SessionInfo> NativeSession::AskInfo(absl::Time deadline) const {
   info.log_path = in.GetString();
   in.GetString();  // the name, which the record has
   info.cwd = in.GetString();
+  info.tier = TierText(in.Get<launcher::SandboxTier>());
+  info.violations = static_cast<int64_t>(in.Get<uint64_t>());
   if (!in.done()) return Malformed();
   return info;
 }
@@ -327,6 +331,13 @@ absl::StatusOr<Stats> NativeSession::GetStats() {
   stats.source = in.GetString();
   if (!in.done()) return Malformed();
   return stats;
+}
+
+absl::StatusOr<std::vector<Violation>> NativeSession::Violations() {
+  Writer out;
+  out.Put(uint64_t{0});
+  ABSL_ASSIGN_OR_RETURN(const launcher::Message answer, Call(launcher::kViolations, out.body()));
+  return ReadViolations(answer.body);
 }
 
 absl::Status NativeSession::Signal(int signal) {

@@ -41,6 +41,7 @@ class NativeSession final : public Session {
   absl::Status SetEnvironment(absl::string_view key, absl::string_view value) override;
   absl::StatusOr<std::unique_ptr<Process>> Exec(const ProcessSpec& spec) override;
   absl::StatusOr<Stats> GetStats() override;
+  absl::StatusOr<std::vector<Violation>> Violations() override;
   absl::Status Signal(int signal) override;
   absl::StatusOr<ExitStatus> Stop(absl::Duration grace) override;
   absl::StatusOr<ExitStatus> Wait(absl::Time deadline) override;

@@ -52,6 +52,7 @@ Step Keeper::SetUp(Message* message, int* error) {
     *error = failure.error;
     return failure.step;
   }
+  violations_.set_network(sandbox_.network);
   files_.session = message->TakeFd(0);
   files_.names = message->TakeFd(1);
   files_.run = message->TakeFd(2);

@@ -173,6 +173,7 @@ void Keeper::Info(Client* client) {
   out.Put(last_output_at_ == 0 ? kNever : NowNs() - last_output_at_);
   out.Put(screen_ != nullptr ? std::string_view(screen_->title()) : std::string_view());
   out.Put(log_.path()).Put(spec_.name).Put(spec_.cwd);
+  out.Put(sandbox_.tier).Put(violations_.total());
   Ok(client, out.body());
 }
 

@@ -102,7 +102,7 @@ enum KeeperMessage : uint16_t {
   kGo = 103,
   // Answer: u8 state (1 running, 2 exited), i32 pid, i32 code, i32 signal, u8 stopped, u8 reason,
   // u8 pty, u16 rows, u16 cols, u32 attached, u64 output bytes, u64 ns since last output (max:
-  // none), str title, str log, str name, str cwd.
+  // none), str title, str log, str name, str cwd, u8 SandboxTier, u64 violations.
   kInfo = 104,
   // bytes text, bytes submit, u8 paste, u8 await, u32 timeout ms. Answer: u8 Delivery.
   kSend = 105,
@@ -130,7 +130,7 @@ enum KeeperMessage : uint16_t {
   kWait = 119,     // Answer, once it has ended: as kStop.
   kRename = 120,   // str name
   // u64 since. Answer: u64 total, u64 number of the first that follows, u32 count, then for each: u8
-  // layer (as Violation::Layer), i32 pid, u64 ns since 1970, str what.
+  // layer (as Violation::Layer), i32 pid, u64 ns since 1970, str what; then u8 SandboxNetwork.
   kViolations = 122,
   kDestroy = 121,  // u32 grace ms. Answer: empty, then the keeper removes everything and goes.
 };

@@ -80,6 +80,7 @@ pid_t Workloads::Start(ChildPlan* plan, UniqueFd exit_socket, int* pidfd, std::s
   auto workload = std::make_unique<Workload>();
   workload->exit_socket = std::move(exit_socket);
   workload->sandboxed = plan->sandbox != nullptr;
+  if (workload->sandboxed) workload->violations.set_network(plan->sandbox->network);
   Cgroup group = TakeGroup();
   if (group.ok()) {
     *cgroup = group.path();

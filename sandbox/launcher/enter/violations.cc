@@ -77,6 +77,7 @@ void ViolationLog::Encode(uint64_t since, Writer* out) const {
     const Entry& entry = kept_[static_cast<size_t>(i - oldest)];
     out->Put(entry.layer).Put(entry.pid).Put(entry.unix_ns).Put(entry.what);
   }
+  out->Put(network_);
 }
 
 bool ServeNotifications(int listener, ViolationLog* log) {

@@ -12,6 +12,7 @@
 #include <deque>
 #include <string>
 
+#include "sandbox/launcher/sandbox_plan.h"
 #include "sandbox/launcher/wire.h"
 
 namespace berth::launcher {
@@ -24,10 +25,12 @@ class ViolationLog {
   // As Violation::Layer of sandbox/violation.h counts.
   static constexpr uint8_t kSyscall = 1, kNetwork = 3;
 
+  void set_network(SandboxNetwork network) { network_ = network; }
   void Add(uint8_t layer, int32_t pid, std::string what);
   uint64_t total() const { return total_; }
   // u64 total, u64 the number of the first that follows, u32 count, then for each: u8 layer, i32
-  // pid, u64 ns since 1970, str what. Those from number `since` on that are still kept.
+  // pid, u64 ns since 1970, str what; then u8 SandboxNetwork. Those from number `since` on that are
+  // still kept.
   void Encode(uint64_t since, Writer* out) const;
 
  private:
@@ -39,6 +42,7 @@ class ViolationLog {
   };
   std::deque<Entry> kept_;
   uint64_t total_ = 0;
+  SandboxNetwork network_ = SandboxNetwork::kNone;
 };
 
 // Answers what waits at `listener` now; does not wait for more. False if it can be closed: nobody
