@@ -19,9 +19,12 @@ inline constexpr Controller kAllControllers[] = {Controller::kMemory, Controller
                                                  Controller::kCpu};
 // "memory", "pids", "cpu".
 const char* ControllerName(Controller controller);
+// A set of controllers is made of these.
 inline constexpr uint8_t Bit(Controller controller) {
   return static_cast<uint8_t>(1u << static_cast<uint8_t>(controller));
 }
+
+inline constexpr uint8_t kEveryController = (1u << kControllers) - 1;
 
 // One hierarchy as it is mounted here. A container sees a part of it: what is at `root` there is
 // at `point` here.

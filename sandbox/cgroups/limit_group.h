@@ -100,7 +100,8 @@ class LimitGroup {
 // clone and exec, which must have one thread.
 int EnterGroups(const int* fds, int count);
 
-// Removes the v1 groups of that name, and ends what is in them. For the remains of a helper that
+// Removes the v1 groups called `name` and those called `name`-p1, -p2, … (of a helper's single
+// programs), and ends what is in them. For the remains of a helper that
 // was killed: 0, or the first errno. The caller has to know that the name is its own.
 int RemoveV1Groups(const Layout& layout, const std::string& name);
 

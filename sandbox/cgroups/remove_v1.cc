@@ -1,3 +1,4 @@
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -8,6 +9,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/cgroups/file.h"
@@ -54,6 +56,26 @@ int Empty(const std::string& path) {
   }
 }
 
+// `name`, or `name`-p and a number.
+bool IsOf(std::string_view entry, std::string_view name) {
+  if (entry.substr(0, name.size()) != name) return false;
+  entry.remove_prefix(name.size());
+  if (entry.empty()) return true;
+  return entry.size() > 2 && entry.substr(0, 2) == "-p" &&
+         entry.find_first_not_of("0123456789", 2) == std::string_view::npos;
+}
+
+std::vector<std::string> GroupsOf(const std::string& point, const std::string& name) {
+  std::vector<std::string> paths;
+  DIR* list = opendir(point.c_str());
+  if (list == nullptr) return paths;
+  while (const dirent* entry = readdir(list)) {
+    if (IsOf(entry->d_name, name)) paths.push_back(point + "/" + entry->d_name);
+  }
+  closedir(list);
+  return paths;
+}
+
 }  // namespace
 
 int RemoveV1Groups(const Layout& layout, const std::string& name) {
@@ -62,11 +84,11 @@ int RemoveV1Groups(const Layout& layout, const std::string& name) {
   for (const Controller controller : kAllControllers) {
     const Hierarchy& hierarchy = layout.V1(controller);
     if (!hierarchy.mounted()) continue;
-    const std::string path = hierarchy.point + "/" + name;
-    int error = 0;
-    if (access(path.c_str(), F_OK) == 0) error = Empty(path);
-    if (error == 0 && rmdir(path.c_str()) != 0 && errno != ENOENT) error = errno;
-    if (result == 0) result = error;
+    for (const std::string& path : GroupsOf(hierarchy.point, name)) {
+      int error = Empty(path);
+      if (error == 0 && rmdir(path.c_str()) != 0 && errno != ENOENT) error = errno;
+      if (result == 0) result = error;
+    }
   }
   return result;
 }

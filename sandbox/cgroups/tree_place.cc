@@ -31,7 +31,7 @@ bool MayMakeChildren(int dir) {
          faccessat(dir, "cgroup.procs", W_OK, AT_EACCESS) == 0;
 }
 
-// What Enable would say.
+// What GiveControllers would say.
 int WouldEnable(int dir, bool is_root) {
   if (faccessat(dir, "cgroup.subtree_control", W_OK, AT_EACCESS) != 0) return errno;
   std::string members;
@@ -39,7 +39,9 @@ int WouldEnable(int dir, bool is_root) {
   return is_root || members.empty() ? 0 : EBUSY;
 }
 
-int Enable(int dir, uint8_t controllers) {
+}  // namespace
+
+int GiveControllers(int dir, uint8_t controllers) {
   std::string text;
   for (const Controller controller : kAllControllers) {
     if ((controllers & Bit(controller)) != 0) {
@@ -49,8 +51,6 @@ int Enable(int dir, uint8_t controllers) {
   }
   return WriteFileAt(dir, "cgroup.subtree_control", text);
 }
-
-}  // namespace
 
 std::string PlaceFor(const Layout& layout, uint8_t controllers, bool probe, std::string* why) {
   std::string reason = "there is no cgroup v2 tree";
@@ -69,7 +69,7 @@ std::string PlaceFor(const Layout& layout, uint8_t controllers, bool probe, std:
         return group;
       } else if (enable) {
         const int error =
-            probe ? WouldEnable(dir.get(), group == "/") : Enable(dir.get(), controllers);
+            probe ? WouldEnable(dir.get(), group == "/") : GiveControllers(dir.get(), controllers);
         if (error == 0) return group;
         reason = "group '" + group + "' cannot give them to its children: " +
                  (error == EBUSY ? "it has processes of its own" : strerror(error));

@@ -22,6 +22,9 @@ namespace berth::cgroups {
 // reason of the last refusal.
 std::string PlaceFor(const Layout& layout, uint8_t controllers, bool probe, std::string* why);
 
+// Lets the children of the group have those of `controllers` (a set of Bit). 0 or an errno.
+int GiveControllers(int dir, uint8_t controllers);
+
 }  // namespace berth::cgroups
 
 #endif  // BERTH_SANDBOX_CGROUPS_TREE_PLACE_H_

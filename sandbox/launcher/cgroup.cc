@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "sandbox/cgroups/layout.h"
+#include "sandbox/cgroups/tree_place.h"
 #include "sandbox/launcher/kernel.h"
 #include "sandbox/launcher/proc.h"
 
@@ -70,6 +72,18 @@ Cgroup Cgroup::OpenAny(const std::string& path) {
 }
 
 Cgroup Cgroup::Own() { return OpenAny(CgroupOf(getpid())); }
+
+Cgroup Cgroup::Home() {
+  const cgroups::Layout layout = cgroups::Layout::Read();
+  const uint8_t wanted = layout.NotInV1(cgroups::kEveryController);
+  const std::string place = cgroups::PlaceFor(layout, wanted, /*probe=*/false, nullptr);
+  return place.empty() ? Own() : OpenAny(place);
+}
+
+void Cgroup::ShareControllers() const {
+  const uint8_t wanted = cgroups::Layout::Read().NotInV1(cgroups::kEveryController);
+  if (ok() && wanted != 0) cgroups::GiveControllers(dir_.get(), wanted);
+}
 
 Cgroup Cgroup::Open(const std::string& path) {
   const size_t slash = path.rfind('/');

@@ -21,12 +21,17 @@ class Cgroup {
   Cgroup() = default;
   // The group that this process is in.
   static Cgroup Own();
+  // Where groups that can be limited are made: this process's own, or the nearest above it whose
+  // children have the controllers that are in no v1 hierarchy. Own, if there is none.
+  static Cgroup Home();
   // Any that exists, to make children of: it cannot be removed.
   static Cgroup OpenAny(const std::string& path);
   // One that exists, by its path as /proc/PID/cgroup gives it. Not ok() if it does not, or is no
   // child of another.
   static Cgroup Open(const std::string& path);
   Cgroup MakeChild(const std::string& name) const;
+  // Lets its children be limited too. It must have no processes of its own.
+  void ShareControllers() const;
 
   bool ok() const { return dir_.ok(); }
   int dir_fd() const { return dir_.get(); }
@@ -41,8 +46,8 @@ class Cgroup {
   int64_t CpuNs() const;
   // No living process is in it or below (a zombie does not count).
   bool Empty() const;
-  // Stops all in it and below where they are, or lets them go on; false if the kernel cannot (before
-  // 5.2). events_fd tells when Frozen has changed.
+  // Stops all in it and below where they are, or lets them go on; false if the kernel cannot
+  // (before 5.2). events_fd tells when Frozen has changed.
   bool Freeze(bool frozen) const;
   bool Frozen() const;
   // SIGKILL to all in it and below, at once and without a race where the kernel has cgroup.kill

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sandbox/cgroups/limit_group.h"
 #include "sandbox/launcher/enter/confine.h"
 #include "sandbox/launcher/kernel.h"
 
@@ -102,9 +103,12 @@ void RunChild(ChildPlan* plan) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != plan->parent) _exit(127);
   }
+  // Before the gate, where there is time; told after it.
+  const int limits_error = cgroups::EnterGroups(plan->limit_fds, plan->limit_count);
   // Before any step that can fail: the keeper asks for the failure once it has opened the gate, not
   // before.
   if (plan->gate_fd >= 0) AwaitGate(plan);
+  if (limits_error != 0) Fail(plan, Step::kLimits, limits_error);
   if (plan->own_session) {
     if (setsid() < 0) Fail(plan, Step::kSession, errno);
   } else {

@@ -30,6 +30,10 @@ struct ChildPlan {
   int gate_fd = -1;   // waits for one byte from here; end of file means: do not run
   int error_fd = -1;  // where a failure is written as ChildError, besides `error` below
 
+  // Groups that it enters before anything else: see sandbox/cgroups/limit_group.h.
+  const int* limit_fds = nullptr;
+  int limit_count = 0;
+  int proxy_fd = -1;  // SandboxNetwork::kProxy: see sandbox/network/listener.h
   // What confines it, if not null. Of a tier with namespaces it is inside of them already.
   const SandboxPlan* sandbox = nullptr;
   int report_fd = -1;  // see enter/report.h

@@ -9,8 +9,8 @@
 namespace berth::launcher {
 
 // Kills all that is in the group `path` (as /proc/PID/cgroup gives it) and below, returns once it
-// is gone, and removes the group. Fine if there is none. The caller has to know that the group is
-// its own.
+// is gone, and removes the group, and those of v1 hierarchies that have its limits. Fine if there
+// is none. The caller has to know that the group is its own.
 absl::Status EndGroup(const std::string& path);
 
 }  // namespace berth::launcher

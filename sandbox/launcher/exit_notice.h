@@ -27,8 +27,7 @@ inline ExitNotice MakeExitNotice(int status, bool stopped, bool filtered = false
   return notice;
 }
 
-inline void SendExitNotice(int socket, int status, bool stopped, bool filtered = false) {
-  const ExitNotice notice = MakeExitNotice(status, stopped, filtered);
+inline void SendExitNotice(int socket, const ExitNotice& notice) {
   send(socket, &notice, sizeof(notice), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 

@@ -70,9 +70,18 @@ Step Keeper::SetUp(Message* message, int* error) {
     *error = errno;
     return Step::kSocket;
   }
-  if (cgroups_) group_ = Cgroup::Own().MakeChild("berth-" + spec_.uid);
+  if (cgroups_) group_ = Cgroup::Home().MakeChild("berth-" + spec_.uid);
   tree_.emplace(group_.MakeChild("main"));
   execs_.emplace(&group_);
+  if (Failure failure; !limits_.Make(sandbox_, group_.dir_fd(), "berth-" + spec_.uid, &failure)) {
+    *error = failure.error;
+    return failure.step;
+  }
+  execs_->ShareLimits(&limits_);
+  if (Failure failure; !proxy_.Start(sandbox_, &failure)) {
+    *error = failure.error;
+    return failure.step;
+  }
   Step step = Step::kNone;
   return StartMain(error, &step) ? Step::kNone : step;
 }
@@ -119,9 +128,11 @@ bool Keeper::StartMain(int* error, Step* step) {
   plan.gate_fd = gate_read.get();
   plan.error_fd = errors_write.get();
   if (sandboxed()) plan.sandbox = &sandbox_;
+  limits_.PutInto(&plan);
+  plan.proxy_fd = proxy_.channel();
   int pidfd;
   main_ = StartGated(&plan, tree_->cgroup_fd(), &pidfd);
-  if (main_ < 0 && group_.ok()) {
+  if (main_ < 0 && group_.ok() && !limits_.group().ok()) {
     // The group could be made but not entered: the other way, then.
     group_.Remove();
     tree_.emplace(Cgroup());
@@ -211,6 +222,7 @@ void Keeper::MainExited(int status) {
   exit_ = MakeExitNotice(status, stopping_, sandboxed());
   if (exit_.signal != 0 && (signals_sent_ >> (exit_.signal - 1) & 1) != 0) exit_.stopped = 1;
   if (stop_reason_ != 0) exit_.reason = stop_reason_;
+  limits_.Explain(&exit_);
   phase_ = Phase::kExited;
   ReadOutput();  // all that it wrote before anybody is told that it ended
   files_.WriteExit(exit_);
@@ -239,6 +251,8 @@ void Keeper::Settle() {
     stderr_.reset();
     pty_slave_.reset();
     tree_->Remove();
+    limits_.Remove();
+    proxy_.Stop();
     group_.Remove();
     enclosure_.Release();
     kill_at_ = kNever;

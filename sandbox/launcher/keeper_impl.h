@@ -20,6 +20,7 @@
 #include "sandbox/launcher/child.h"
 #include "sandbox/launcher/enter/enclosure.h"
 #include "sandbox/launcher/enter/violations.h"
+#include "sandbox/launcher/enter/tree_limits.h"
 #include "sandbox/launcher/input.h"
 #include "sandbox/launcher/keeper_spec.h"
 #include "sandbox/launcher/log_file.h"
@@ -32,6 +33,7 @@
 #include "sandbox/launcher/tree.h"
 #include "sandbox/launcher/wire.h"
 #include "sandbox/launcher/workloads.h"
+#include "sandbox/network/proxy_child.h"
 
 namespace berth::launcher {
 
@@ -134,6 +136,8 @@ class Keeper {
   pid_t init_ = -1;  // of a sandbox with namespaces: whose end is the main process's
   SandboxPlan sandbox_;
   Enclosure enclosure_;
+  TreeLimits limits_;  // of the whole session
+  network::ProxyChild proxy_;
   ViolationLog violations_;
   UniqueFd main_pidfd_, gate_, start_errors_;
   ExitNotice exit_;

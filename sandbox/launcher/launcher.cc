@@ -132,7 +132,8 @@ bool Launcher::SayHello() {
   char name[64];
   snprintf(name, sizeof(name), "berth-%d-%llu", getpid(),
            static_cast<unsigned long long>(stat.start_time));
-  group_ = Cgroup::Own().MakeChild(name);
+  group_ = Cgroup::Home().MakeChild(name);
+  group_.ShareControllers();
   // For as long as this process lives, in whichever pid namespace: how the reaper knows that the
   // group is in use.
   if (group_.ok()) flock(group_.dir_fd(), LOCK_EX | LOCK_NB);

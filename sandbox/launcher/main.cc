@@ -13,6 +13,8 @@
 #include "sandbox/launcher/keeper.h"
 #include "sandbox/launcher/launcher.h"
 #include "sandbox/launcher/protocol.h"
+#include "sandbox/network/proxy.h"
+#include "sandbox/network/proxy_config.h"
 
 int main(int argc, char** argv) {
   using namespace berth::launcher;  // NOLINT: the whole program is of it
@@ -38,6 +40,10 @@ int main(int argc, char** argv) {
     setsid();  // the host's terminal and its signals are not ours
     prctl(PR_SET_NAME, "berth-launcher");
     return RunLauncher(self.get());
+  }
+  if (strcmp(argv[1], berth::network::kProxyMode) == 0) {
+    prctl(PR_SET_NAME, "berth-proxy");
+    return berth::network::RunProxy(kControlFd);
   }
   if (strcmp(argv[1], kKeeperMode) == 0) {
     prctl(PR_SET_NAME, "berth-keeper");

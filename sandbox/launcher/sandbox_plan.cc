@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace berth::launcher {
 namespace {
@@ -24,6 +25,7 @@ std::string SandboxPlan::Encode() const {
   out.Put(static_cast<uint32_t>(rlimits.size()));
   for (const SandboxRlimit& limit : rlimits) out.Put(limit.resource).Put(limit.value);
   out.Put(hostname).Put(proxy_socket).Put(proxy_port);
+  out.PutList(proxy_rules).PutList(proxy_resolvers).Put(proxy_token);
   out.Put(memory_bytes).Put(swap_bytes).Put(pids).Put(cpu_millis);
   return out.body();
 }
@@ -73,6 +75,13 @@ bool SandboxPlan::Decode(std::string_view bytes) {
   hostname = in.GetString();
   proxy_socket = in.GetString();
   proxy_port = in.Get<uint16_t>();
+  for (std::vector<std::string>* list : {&proxy_rules, &proxy_resolvers}) {
+    list->clear();
+    for (const char* each : in.GetStrings(kMaxItems)) {
+      if (each != nullptr) list->emplace_back(each);
+    }
+  }
+  proxy_token = in.GetString();
   memory_bytes = in.Get<int64_t>();
   swap_bytes = in.Get<int64_t>();
   pids = in.Get<int64_t>();

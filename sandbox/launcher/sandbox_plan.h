@@ -76,6 +76,10 @@ struct SandboxPlan {
   std::string hostname;
   std::string proxy_socket;  // kProxy: the host's unix socket of the proxy, made reachable inside
   uint16_t proxy_port = 0;   // kProxy: the port on the inner loopback that leads to it
+  // kProxy, in a tier with namespaces: the helper starts a proxy for it (sandbox/network), with
+  // what is on its list, what clients have to show, and the name servers ("" are the host's).
+  std::vector<std::string> proxy_rules, proxy_resolvers;
+  std::string proxy_token;
   // Of the whole tree, by cgroup; negative is none.
   int64_t memory_bytes = -1, swap_bytes = -1, pids = -1, cpu_millis = -1;
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/launcher/exit_notice.h"
@@ -39,9 +40,10 @@ void CloseAllBut(int* keep, int count) {
   // TERM, not KILL, when the launcher dies: there is a tree to take along.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != launcher) _exit(1);
-  int keep[] = {plan->stdio[0],  plan->stdio[1], plan->stdio[2],
-                plan->report_fd, exit_socket,    report};
-  CloseAllBut(keep, 6);
+  std::vector<int> keep{plan->stdio[0],  plan->stdio[1], plan->stdio[2],
+                        plan->report_fd, exit_socket,    report};
+  keep.insert(keep.end(), plan->limit_fds, plan->limit_fds + plan->limit_count);
+  CloseAllBut(keep.data(), static_cast<int>(keep.size()));
   sigset_t mask;
   sigemptyset(&mask);
   for (int signal : {SIGCHLD, SIGTERM, StopSignal()}) sigaddset(&mask, signal);
@@ -87,7 +89,7 @@ void CloseAllBut(int* keep, int count) {
     for (pid_t dead; (dead = waitpid(-1, &status, WNOHANG)) > 0;) {
       if (dead != pid) continue;
       running = false;
-      SendExitNotice(exit_socket, status, stopping, plan->sandbox != nullptr);
+      SendExitNotice(exit_socket, MakeExitNotice(status, stopping, plan->sandbox != nullptr));
       kill_at = 0;  // nothing outlives the main process
     }
     if (kill_at <= NowNs()) {

@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "sandbox/launcher/exit_notice.h"
@@ -39,9 +41,29 @@ void Workloads::GiveBack(Workload* workload) {
   }
 }
 
+bool Workloads::Limit(Workload* workload, ChildPlan* plan) {
+  if (plan->sandbox == nullptr) return true;
+  if (shared_limits_ == nullptr) {
+    const int tree = workload->tree.has_value() ? workload->tree->cgroup_fd() : -1;
+    // After our own group, which is named after this process: what is left when it is killed is
+    // found by that.
+    const std::string& path = group_->path();
+    const std::string name =
+        path.empty() ? "berth-" + std::to_string(getpid()) : path.substr(path.rfind('/') + 1);
+    if (!workload->limits.Make(*plan->sandbox, tree, name + "-p" + std::to_string(++limit_count_),
+                               &plan->error)) {
+      return false;
+    }
+  }
+  (shared_limits_ != nullptr ? *shared_limits_ : workload->limits).PutInto(plan);
+  return true;
+}
+
 bool Workloads::StartEnclosed(Workload* workload, ChildPlan* plan, int* pidfd,
                               const Enclosure* joins) {
   const int group = workload->tree.has_value() ? workload->tree->cgroup_fd() : -1;
+  if (joins == nullptr && !workload->proxy.Start(*plan->sandbox, &plan->error)) return false;
+  plan->proxy_fd = workload->proxy.channel();
   int init = -1;
   workload->pid = workload->enclosure.Start(plan, group, false, joins, &init);
   workload->init.reset(init);
@@ -86,7 +108,9 @@ pid_t Workloads::Start(ChildPlan* plan, UniqueFd exit_socket, int* pidfd, std::s
     *cgroup = group.path();
     workload->tree.emplace(std::move(group));
   }
-  if (!StartProgram(workload.get(), plan, pidfd, joins)) {
+  if (!Limit(workload.get(), plan) || !StartProgram(workload.get(), plan, pidfd, joins)) {
+    workload->limits.Remove();
+    workload->proxy.Stop();
     if (workload->tree.has_value()) free_groups_.push_back(workload->tree->TakeLeaf());
     return -1;
   }
@@ -128,7 +152,9 @@ bool Workloads::Reaped(pid_t pid, int status) {
     workload->running = false;
     if (workload->exit_socket.ok()) {
       if (workload->init.ok()) status = workload->enclosure.EndStatus(status);
-      SendExitNotice(workload->exit_socket.get(), status, workload->stopping, workload->sandboxed);
+      ExitNotice notice = MakeExitNotice(status, workload->stopping, workload->sandboxed);
+      workload->limits.Explain(&notice);
+      SendExitNotice(workload->exit_socket.get(), notice);
     }
     workload->kill_at = 0;  // nothing outlives the main process
     return true;
@@ -177,6 +203,8 @@ uint64_t Workloads::Settle() {
         ended_.push_back({workload.program, std::move(workload.violations)});
         if (ended_.size() > kMostEnded) ended_.pop_front();
       }
+      workload.limits.Remove();
+      workload.proxy.Stop();
       if (workload.tree.has_value()) GiveBack(&workload);
       all_[i] = std::move(all_.back());
       all_.pop_back();

@@ -17,9 +17,11 @@
 #include "sandbox/launcher/cgroup.h"
 #include "sandbox/launcher/child.h"
 #include "sandbox/launcher/enter/enclosure.h"
+#include "sandbox/launcher/enter/tree_limits.h"
 #include "sandbox/launcher/enter/violations.h"
 #include "sandbox/launcher/tree.h"
 #include "sandbox/launcher/wire.h"
+#include "sandbox/network/proxy_child.h"
 
 namespace berth::launcher {
 
@@ -28,6 +30,10 @@ class Workloads {
   // Trees are held by groups made in `group`, or by supervisors if it is not ok(). It must outlive
   // this.
   explicit Workloads(const Cgroup* group) : group_(group) {}
+
+  // All that is started from now on is under these, a session's, instead of those of its own plan.
+  // They must outlive this.
+  void ShareLimits(const TreeLimits* limits) { shared_limits_ = limits; }
 
   // Starts plan, in the sandbox `joins` if that is not null. Its end is told on `exit_socket`.
   // Returns the program's pid and *pidfd, or -1 with plan->error.
@@ -59,12 +65,15 @@ class Workloads {
     UniqueFd init;             // of a sandbox with namespaces
     Enclosure enclosure;
     ViolationLog violations;
+    TreeLimits limits;  // its own
+    network::ProxyChild proxy;
     bool sandboxed = false;
     bool running = true;
     bool stopping = false;
     bool killed = false;
     uint64_t kill_at = ~uint64_t{0};
   };
+  bool Limit(Workload* workload, ChildPlan* plan);
   bool StartProgram(Workload* workload, ChildPlan* plan, int* pidfd, const Enclosure* joins);
   bool StartEnclosed(Workload* workload, ChildPlan* plan, int* pidfd, const Enclosure* joins);
   void Stop(Workload* workload, uint32_t grace_ms);
@@ -75,6 +84,8 @@ class Workloads {
   const Cgroup* group_;
   std::vector<Cgroup> free_groups_;  // empty ones, kept: making one costs as much as a fork
   unsigned group_count_ = 0;
+  unsigned limit_count_ = 0;
+  const TreeLimits* shared_limits_ = nullptr;
   std::vector<std::unique_ptr<Workload>> all_;
   struct Ended {
     pid_t program;

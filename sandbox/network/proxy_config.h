@@ -26,6 +26,9 @@ enum ProxyMessage : uint16_t {
   kProxyDenied = 203,
 };
 
+// argv[1] of the helper that is to be a proxy; descriptor 3 is its control socket.
+inline constexpr char kProxyMode[] = "proxy";
+
 // The user of the credentials; the password is the token.
 inline constexpr char kProxyUser[] = "berth";
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "sandbox/base/unique_fd.h"
+#include "sandbox/cgroups/limit_group.h"
 #include "sandbox/launcher/enter/confine.h"
 #include "sandbox/launcher/enter/id_map.h"
 #include "sandbox/launcher/enter/init_filter.h"
@@ -25,6 +26,7 @@
 #include "sandbox/launcher/enter/report.h"
 #include "sandbox/launcher/enter/root.h"
 #include "sandbox/launcher/kernel.h"
+#include "sandbox/network/listener.h"
 
 namespace berth::launcher {
 namespace {
@@ -116,6 +118,11 @@ void Init::MakeNamespaces() {
     Must(namespaces_[i].ok(), Step::kNamespaces);
   }
   if (sandbox_.network != SandboxNetwork::kHost) BringUpLoopback();
+  if (sandbox_.network == SandboxNetwork::kProxy) {
+    if (const int error = network::OpenDoor(child_.proxy_fd, sandbox_.proxy_port)) {
+      Fail({Step::kNetwork, error});
+    }
+  }
   Failure failure;
   const bool entered = EnterNewRoot(sandbox_, &placeholders_, &failure);
   HandOverPlaceholders();
@@ -183,7 +190,13 @@ void Init::Reap() {
 }
 
 void Init::Run() {
-  std::vector<int> keep{child_.stdio[0], child_.stdio[1], child_.stdio[2], report_, child_.gate_fd};
+  // First of all, so that all it does counts; and before the descriptors are gone.
+  if (const int error = cgroups::EnterGroups(child_.limit_fds, child_.limit_count)) {
+    Fail({Step::kLimits, error});
+  }
+  child_.limit_count = 0;
+  std::vector<int> keep{child_.stdio[0], child_.stdio[1], child_.stdio[2],
+                        report_,         child_.gate_fd,  child_.proxy_fd};
   if (plan_.joins != nullptr) keep.insert(keep.end(), plan_.joins, plan_.joins + kNamespaceCount);
   KeepOnly(std::move(keep));
   StayWithParent();

@@ -15,7 +15,8 @@ bool ReadPlan(std::string_view bytes, SandboxPlan* plan, Failure* failure) {
     *failure = {Step::kPlan, EINVAL};
     return false;
   }
-  if (plan->network == SandboxNetwork::kProxy && plan->tier != SandboxTier::kLandlock) {
+  // Without a network namespace only the ports of TCP could be kept from it.
+  if (plan->network == SandboxNetwork::kProxy && plan->tier == SandboxTier::kLandlock) {
     *failure = {Step::kNetwork, ENOTSUP};
     return false;
   }

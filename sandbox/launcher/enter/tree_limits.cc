@@ -1,0 +1,46 @@
+#include "sandbox/launcher/enter/tree_limits.h"
+
+#include <signal.h>
+
+#include <string>
+
+namespace berth::launcher {
+namespace {
+// As EndReason of runtime/types.h counts them.
+constexpr uint8_t kOom = 6, kPids = 7;
+}  // namespace
+
+cgroups::GroupLimits LimitsOf(const SandboxPlan& plan) {
+  return {.memory_bytes = plan.memory_bytes,
+          .swap_bytes = plan.swap_bytes,
+          .pids = plan.pids,
+          .cpu_millis = plan.cpu_millis};
+}
+
+bool TreeLimits::Make(const SandboxPlan& plan, int tree, const std::string& name,
+                      Failure* failure) {
+  const cgroups::GroupLimits limits = LimitsOf(plan);
+  if (limits.controllers() == 0) return true;
+  const cgroups::LimitGroup::Error error = group_.Make(cgroups::Layout::Read(), tree, name, limits);
+  if (error.error == 0) return true;
+  *failure = {Step::kLimits, error.error};
+  return false;
+}
+
+void TreeLimits::PutInto(ChildPlan* child) const {
+  child->limit_fds = group_.enter_fds().data();
+  child->limit_count = static_cast<int>(group_.enter_fds().size());
+}
+
+void TreeLimits::Explain(ExitNotice* notice) const {
+  if (!group_.ok() || notice->stopped != 0 || notice->reason != 0) return;
+  const bool killed = notice->signal == SIGKILL || notice->code == 128 + SIGKILL;
+  const bool failed = notice->signal != 0 || notice->code != 0;
+  if (killed && group_.OomKills() > 0) {
+    notice->reason = kOom;
+  } else if (failed && group_.RefusedForks() > 0) {
+    notice->reason = kPids;
+  }
+}
+
+}  // namespace berth::launcher

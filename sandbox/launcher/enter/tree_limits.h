@@ -1,0 +1,42 @@
+// TreeLimits: the limits of a plan, held for one tree of processes, and how they show in its end.
+// Used by the helper: no Abseil, no exceptions. Not thread-safe.
+#ifndef BERTH_SANDBOX_LAUNCHER_ENTER_TREE_LIMITS_H_
+#define BERTH_SANDBOX_LAUNCHER_ENTER_TREE_LIMITS_H_
+
+#include <stdint.h>
+
+#include <string>
+
+#include "sandbox/cgroups/layout.h"
+#include "sandbox/cgroups/limit_group.h"
+#include "sandbox/launcher/child.h"
+#include "sandbox/launcher/enter/failure.h"
+#include "sandbox/launcher/protocol.h"
+#include "sandbox/launcher/sandbox_plan.h"
+
+namespace berth::launcher {
+
+cgroups::GroupLimits LimitsOf(const SandboxPlan& plan);
+
+class TreeLimits {
+ public:
+  // `tree`: the directory of its group in the v2 tree, or -1; must outlive this. `name`: of its v1
+  // groups. Fine, and nothing is made, if the plan has no limits.
+  bool Make(const SandboxPlan& plan, int tree, const std::string& name, Failure* failure);
+  // What the child has to enter by itself. Valid as long as this is.
+  void PutInto(ChildPlan* child) const;
+  // Says in the notice which limit ended it, if one did: kOom if it was killed, or says (by a code
+  // of 137) that a child of it was, and the memory limit has killed; kPids if it failed, and a fork
+  // was refused.
+  void Explain(ExitNotice* notice) const;
+  const cgroups::LimitGroup& group() const { return group_; }
+  // Once the tree is empty.
+  void Remove() { group_.Remove(); }
+
+ private:
+  cgroups::LimitGroup group_;
+};
+
+}  // namespace berth::launcher
+
+#endif  // BERTH_SANDBOX_LAUNCHER_ENTER_TREE_LIMITS_H_
