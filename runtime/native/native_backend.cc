@@ -127,7 +127,8 @@ absl::StatusOr<std::shared_ptr<launcher::LauncherClient>> NativeBackend::Launche
   return launcher_;
 }
 
-absl::Status NativeBackend::Start(const SessionSpec& spec, Record* record, UniqueFd* owner) {
+absl::Status NativeBackend::Start(const Guise& guise, const SessionSpec& spec, Record* record,
+                                  UniqueFd* owner) {
   ABSL_ASSIGN_OR_RETURN(launcher::KeeperSpec keeper_spec, ToKeeperSpec(spec));
   keeper_spec.uid = record->uid;
   // Of a host that runs in a session itself, and hands on its environment: that is another session.
@@ -160,24 +161,35 @@ absl::Status NativeBackend::Start(const SessionSpec& spec, Record* record, Uniqu
   record->tree = tree == launcher::TreeKind::kCgroup ? kTreeCgroup : kTreeSubreaper;
   record->socket = absl::StrCat(store_->dir().run_path(), "/", record->uid);
   record->state = kStateRunning;
+  if (guise.prepare != nullptr) {
+    ABSL_RETURN_IF_ERROR(guise.prepare(owner->get(), record));
+  }
   // Durable first; only then may the program run.
   ABSL_RETURN_IF_ERROR(store_->Write(*record));
+  if (guise.before_go != nullptr) {
+    ABSL_RETURN_IF_ERROR(guise.before_go(*record));
+  }
   return Ask(owner->get(), launcher::kGo, "", nullptr, 0, keeper_spec).status();
 }
 
 absl::StatusOr<std::unique_ptr<Session>> NativeBackend::Create(const SessionSpec& spec) {
+  return CreateAs(Guise{}, spec);
+}
+
+absl::StatusOr<std::unique_ptr<Session>> NativeBackend::CreateAs(const Guise& guise,
+                                                                 const SessionSpec& spec) {
   // Everything that can be wrong with the description is found before anything is made.
   ABSL_RETURN_IF_ERROR(ToKeeperSpec(spec).status());
   Record record;
   record.name = spec.name;
-  record.backend = "native";
+  record.backend = spec.backend.empty() ? "native" : spec.backend;  // or one that runs on this one
   record.durable = spec.durable;
   record.owner_id = owner_id_;
   record.log = spec.log_path;
   record.labels.insert(spec.labels.begin(), spec.labels.end());
   ABSL_ASSIGN_OR_RETURN(record, store_->Reserve(std::move(record)));
   UniqueFd owner;
-  if (absl::Status started = Start(spec, &record, &owner); !started.ok()) {
+  if (absl::Status started = Start(guise, spec, &record, &owner); !started.ok()) {
     // A keeper hears that its owner has left, or left by itself: wait for it, then nothing else is
     // there.
     if (owner.ok()) Leave(owner.get(), spec.grace);

@@ -2,6 +2,7 @@
 #ifndef BERTH_RUNTIME_NATIVE_NATIVE_BACKEND_H_
 #define BERTH_RUNTIME_NATIVE_NATIVE_BACKEND_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -37,10 +38,21 @@ class NativeBackend final : public Backend {
   absl::StatusOr<std::unique_ptr<Session>> Open(const Record& record) override;
   absl::StatusOr<std::unique_ptr<Process>> Spawn(const ProcessSpec& spec);
 
- private:
   // Started when it is first needed: a program that only looks at sessions has none.
   absl::StatusOr<std::shared_ptr<launcher::LauncherClient>> Launcher();
-  absl::Status Start(const SessionSpec& spec, Record* record, UniqueFd* owner);
+
+  // For a backend that shows native sessions in a way of its own.
+  struct Guise {
+    // The keeper stands, its program waits. Fills in what the record is to say besides.
+    std::function<absl::Status(int keeper, Record*)> prepare = nullptr;
+    // The record is durable, the program is about to run.
+    std::function<absl::Status(const Record&)> before_go = nullptr;
+  };
+  // As Create; what `guise` did is its own to undo if this fails.
+  absl::StatusOr<std::unique_ptr<Session>> CreateAs(const Guise& guise, const SessionSpec& spec);
+
+ private:
+  absl::Status Start(const Guise& guise, const SessionSpec& spec, Record* record, UniqueFd* owner);
 
   const std::shared_ptr<const Store> store_;
   const std::string owner_id_;

@@ -61,11 +61,13 @@ absl::Status Malformed() {
 
 }  // namespace
 
-std::string NativeHandle(absl::string_view uid) { return absl::StrCat("native:", uid); }
+std::string NativeHandle(const Record& record) {
+  return absl::StrCat(record.backend, ":", record.uid);
+}
 
 NativeSession::NativeSession(std::shared_ptr<const Store> store, Record record)
     : store_(std::move(store)),
-      handle_(NativeHandle(record.uid)),
+      handle_(NativeHandle(record)),
       channel_(store_->dir().run_fd(), record.uid),
       record_(record),
       uid_(record.uid) {}

@@ -69,8 +69,8 @@ class NativeSession final : public Session {
   const std::string uid_;
 };
 
-// "native:<uid>".
-std::string NativeHandle(absl::string_view uid);
+// "native:<uid>", or of the backend that runs on this one.
+std::string NativeHandle(const Record& record);
 
 }  // namespace berth
 

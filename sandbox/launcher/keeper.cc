@@ -401,6 +401,7 @@ int Keeper::Run() {
     if (destroying_ && (phase_ == Phase::kGone || phase_ == Phase::kNew)) break;
   }
   files_.Remove();
+  RunAtEnd();
   // At once, without destructors: who waits for our end of a connection to close finds nothing of
   // us after that.
   _exit(0);

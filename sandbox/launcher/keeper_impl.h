@@ -95,6 +95,11 @@ class Keeper {
   void OutputSeen();
   void ServeViewers();
 
+  // keeper_pane.cc
+  bool HandlePane(Client* client, Message* message);
+  void Become(Client* client, Message* message);
+  void RunAtEnd() const;
+
   // keeper_requests.cc
   void Handle(Client* client, Message* message);
   void Setup(Client* client, Message* message);
@@ -147,6 +152,8 @@ class Keeper {
   uint64_t kill_at_ = kNever, killing_since_ = kNever;
   uint64_t started_at_ = 0, last_output_at_ = 0;
   bool destroying_ = false;
+  Message at_end_;         // kAtEnd, if there is something to run
+  bool pane_due_ = false;  // a window will come, and answers the program's questions then
 
   UniqueFd pty_, pty_slave_, stdin_, stdout_, stderr_;
   bool stdin_closing_ = false;

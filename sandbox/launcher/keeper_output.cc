@@ -29,7 +29,8 @@ Screen* Keeper::screen() {
     screen_->set_reply(
         [](void* self, const char* bytes, size_t size) {
           auto* keeper = static_cast<Keeper*>(self);
-          if (keeper->viewers_.empty()) keeper->input_.Push({.bytes = std::string(bytes, size)});
+          if (keeper->viewers_.empty() && !keeper->pane_due_)
+            keeper->input_.Push({.bytes = std::string(bytes, size)});
         },
         this);
   }

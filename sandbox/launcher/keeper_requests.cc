@@ -41,6 +41,7 @@ void Keeper::Handle(Client* client, Message* message) {
   if (message->type == kSetup && client->owner && phase_ == Phase::kNew)
     return Setup(client, message);
   if (message->type == kGo && client->owner && phase_ == Phase::kGated) return Go(client);
+  if (HandlePane(client, message)) return;
   if (phase_ < Phase::kRunning)
     return Fail(client, EAGAIN, Step::kRequest, "the session is still being made");
   switch (message->type) {

@@ -12,6 +12,8 @@
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/launcher/keeper.h"
 #include "sandbox/launcher/launcher.h"
+#include "sandbox/launcher/pane.h"
+#include "sandbox/launcher/pane_protocol.h"
 #include "sandbox/launcher/protocol.h"
 #include "sandbox/network/proxy.h"
 #include "sandbox/network/proxy_config.h"
@@ -19,13 +21,17 @@
 int main(int argc, char** argv) {
   using namespace berth::launcher;  // NOLINT: the whole program is of it
   struct stat st;
-  if (argc < 2 || fstat(kControlFd, &st) != 0 || !S_ISSOCK(st.st_mode)) {
+  // A window's program is started by the window's owner, which has no socket for it.
+  const bool pane = argc == 5 && strcmp(argv[1], kPaneMode) == 0;
+  const bool hold = argc == 2 && strcmp(argv[1], kHoldMode) == 0;
+  if (hold) return RunHold();
+  if (argc < 2 || (!pane && fstat(kControlFd, &st) != 0) || (!pane && !S_ISSOCK(st.st_mode))) {
     static constexpr char kText[] =
         "This is a part of berth; it is started by the library. See `berth --help`.\n";
     [[maybe_unused]] const ssize_t n = write(2, kText, sizeof(kText) - 1);
     return 2;
   }
-  fcntl(kControlFd, F_SETFD, FD_CLOEXEC);
+  if (!pane) fcntl(kControlFd, F_SETFD, FD_CLOEXEC);
   // Whatever the host ignored or caught is as at boot here, but for SIGPIPE and SIGXFSZ: a reader
   // that goes away and a log that has reached the user's limit for files are errnos.
   for (int signal_number = 1; signal_number < NSIG; ++signal_number) signal(signal_number, SIG_DFL);
@@ -44,6 +50,10 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], berth::network::kProxyMode) == 0) {
     prctl(PR_SET_NAME, "berth-proxy");
     return berth::network::RunProxy(kControlFd);
+  }
+  if (pane) {
+    prctl(PR_SET_NAME, "berth-pane");
+    return RunPane(argv[2], argv[3], argv[4]);
   }
   if (strcmp(argv[1], kKeeperMode) == 0) {
     prctl(PR_SET_NAME, "berth-keeper");

@@ -1,0 +1,97 @@
+// TmuxServer: the tmux server of one state directory, and this program's connection to it.
+//
+// The server is our own: its socket is <run folder>/tmux, it reads no configuration, and the user's
+// own server is never touched. It is started by the first session that needs it, outlives the
+// programs that use it, and ends by itself with its last session. A connection holds a session of
+// its own on the server, which ends with it; sessions of berth are called berth-<uid>.
+//
+// Connected when first needed and again when the connection was lost. Threads: any, at once.
+#ifndef BERTH_RUNTIME_TMUX_TMUX_SERVER_H_
+#define BERTH_RUNTIME_TMUX_TMUX_SERVER_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "runtime/record/store.h"
+#include "runtime/tmux/control_client.h"
+#include "sandbox/base/unique_fd.h"
+#include "sandbox/launcher/client.h"
+
+namespace berth::tmux {
+
+// How long the server may take for an answer before it counts as lost.
+inline constexpr absl::Duration kAnswerTime = absl::Seconds(5);
+
+class TmuxServer {
+ public:
+  using Launcher = std::function<absl::StatusOr<std::shared_ptr<launcher::LauncherClient>>()>;
+
+  TmuxServer(std::shared_ptr<const Store> store, Launcher launcher);
+  // Leaves; with its last session the server goes too, and then its socket.
+  ~TmuxServer();
+
+  // The connection. With `start` a server is started if there is none; otherwise that is
+  // Unavailable, with the reason. FailedPrecondition, saying what to install, if there is no tmux
+  // or an old one.
+  absl::StatusOr<std::shared_ptr<ControlClient>> Connect(bool start);
+
+  // One command to the server that runs; see ControlClient.
+  absl::StatusOr<std::string> Call(absl::string_view line, int commands = 1);
+
+  // Takes those windows away if we are connected, and does not connect for it.
+  void Leave(const std::vector<std::string>& uids);
+
+  // A pidfd of the server that we were connected to last; not ok() if there was none.
+  UniqueFd ServerPidfd() const;
+
+  const std::string& socket_path() const { return socket_path_; }
+  // `tmux -S …`, to be run in that folder: "/", or the socket's own where its path is longer than
+  // an address may be.
+  std::vector<std::string> ClientCommand() const;
+  const std::string& client_cwd() const { return client_cwd_; }
+  // The helper as a file; known once Connect has succeeded.
+  std::string helper_path() const;
+  // Environment of everything that tmux runs for us: nothing of a session's.
+  static std::vector<std::string> Environment();
+
+ private:
+  absl::StatusOr<std::shared_ptr<ControlClient>> StartClient(bool start)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Greet(ControlClient& client) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Removes windows of sessions that are gone.
+  void TidyWindows(ControlClient& client) const;
+  // Unavailable, with the reason, if nobody listens at the socket.
+  absl::Status CheckListens() const;
+  // Removes the socket if nobody listens behind it.
+  void TidySocket() const;
+
+  const std::shared_ptr<const Store> store_;
+  const Launcher launcher_;
+  const std::string socket_path_, client_cwd_;
+  mutable absl::Mutex mutex_;
+  std::shared_ptr<ControlClient> client_ ABSL_GUARDED_BY(mutex_);
+  UniqueFd pidfd_ ABSL_GUARDED_BY(mutex_);  // of the server
+  UniqueFd hold_pidfd_
+      ABSL_GUARDED_BY(mutex_);  // of the program that holds our connection's window
+  std::string helper_path_ ABSL_GUARDED_BY(mutex_);
+};
+
+// What tmux calls the session of that uid, and how it is addressed: exactly.
+std::string SessionName(absl::string_view uid);
+std::string Target(absl::string_view uid);
+
+// OkStatus if a version as tmux tells it ("3.5a", "next-3.4", "openbsd-7.4") is 3.2 or newer.
+absl::Status CheckVersion(absl::string_view version);
+
+}  // namespace berth::tmux
+
+#endif  // BERTH_RUNTIME_TMUX_TMUX_SERVER_H_

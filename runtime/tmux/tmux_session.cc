@@ -1,0 +1,142 @@
+#include "runtime/tmux/tmux_session.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/status_macros.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "runtime/native/keeper_channel.h"
+#include "runtime/record/identity.h"
+#include "runtime/tmux/quote.h"
+#include "sandbox/base/unique_fd.h"
+#include "sandbox/base/wait_fd.h"
+#include "sandbox/launcher/kernel.h"
+#include "sandbox/launcher/pane_protocol.h"
+
+namespace berth {
+
+using tmux::WindowState;
+
+absl::Status TmuxSession::ShowAgain(const WindowState& window) {
+  ABSL_ASSIGN_OR_RETURN(const SessionInfo info, keeper_->Info());
+  if (info.state != SessionState::kRunning) return absl::OkStatus();
+  tmux::WindowSpec spec;
+  spec.uid = uid_;
+  spec.name = info.name;
+  spec.run_path = store_->dir().run_path();
+  spec.helper_path = server_->helper_path();
+  spec.size = info.size;
+  const SessionSpec defaults;
+  spec.history_lines = defaults.scrollback_lines;
+  spec.grace_ms = static_cast<uint32_t>(absl::ToInt64Milliseconds(defaults.grace));
+  const tmux::CommandLine line = window.there ? ReviveWindow(spec) : MakeWindow(spec);
+  const absl::Status shown = server_->Call(line.text, line.commands).status();
+  return absl::IsAlreadyExists(shown) ? absl::OkStatus() : shown;  // another program was faster
+}
+
+absl::StatusOr<WindowState> TmuxSession::Window() {
+  // A connection that stands outlives the socket; but nobody else gets to the server without it.
+  struct stat st;
+  if (fstatat(store_->dir().run_fd(), "tmux", &st, AT_SYMLINK_NOFOLLOW) != 0) {
+    return absl::UnavailableError(absl::StrCat("the tmux server cannot be reached: its socket ",
+                                               server_->socket_path(), " is not there"));
+  }
+  ABSL_ASSIGN_OR_RETURN(const WindowState window, tmux::AskWindow(*server_, uid_));
+  if ((window.there && !window.dead) || CheckIdentity(leader_) != Liveness::kAlive) return window;
+  ABSL_RETURN_IF_ERROR(ShowAgain(window));
+  return WindowState{.there = true};
+}
+
+absl::StatusOr<SessionInfo> TmuxSession::Info() {
+  ABSL_ASSIGN_OR_RETURN(SessionInfo info, keeper_->Info());
+  info.address = server_->socket_path();
+  if (info.state == SessionState::kStarting) return info;
+  const absl::StatusOr<WindowState> window = Window();
+  if (!window.ok()) {
+    info.state = SessionState::kUnknown;
+    return info;
+  }
+  // To its keeper the window is a viewer like any other.
+  const int panes = window->there && !window->dead ? 1 : 0;
+  info.attached = std::max(info.attached - panes, 0) + window->attached;
+  return info;
+}
+
+LivenessReport TmuxSession::CheckLiveness() {
+  const absl::StatusOr<WindowState> window = Window();
+  if (!window.ok() && !absl::IsNotFound(store_->Read(uid_).status())) {
+    return {Liveness::kUnknown, std::string(window.status().message())};
+  }
+  if (window.ok() && window->there && !window->dead && CheckIdentity(leader_) == Liveness::kAlive) {
+    return {Liveness::kAlive, "its main process runs"};
+  }
+  return keeper_->CheckLiveness();
+}
+
+absl::Status TmuxSession::Resize(TerminalSize size) {
+  // First the program's terminal, so that it has its size when this returns; the window tells the
+  // same once more.
+  ABSL_RETURN_IF_ERROR(keeper_->Resize(size));
+  const absl::Status shown = server_
+                                 ->Call(absl::StrCat("resize-window -t ", tmux::Target(uid_),
+                                                     " -x ", size.cols, " -y ", size.rows))
+                                 .status();
+  return absl::IsNotFound(shown) || absl::IsUnavailable(shown) ? absl::OkStatus() : shown;
+}
+
+std::vector<std::string> TmuxSession::AttachCommand() const {
+  std::vector<std::string> command = {"env", "-u", "TMUX"};  // of a tmux of the person's own
+  if (server_->client_cwd() != "/") {
+    command.push_back("-C");
+    command.push_back(server_->client_cwd());
+  }
+  for (const std::string& word : server_->ClientCommand()) command.push_back(word);
+  for (const char* word : {"-u", "attach-session", "-t"}) command.push_back(word);
+  command.push_back(absl::StrCat("=", tmux::SessionName(uid_)));
+  return command;
+}
+
+absl::StatusOr<UniqueFd> TmuxSession::ExitFd() { return keeper_->ExitFd(); }
+
+absl::Status TmuxSession::Rename(absl::string_view new_name) {
+  ABSL_RETURN_IF_ERROR(keeper_->Rename(new_name));
+  // For people's eyes only: nothing is addressed by it.
+  server_
+      ->Call(
+          absl::StrCat("rename-window -t ", tmux::Target(uid_), " ", tmux::QuoteFormat(new_name)))
+      .IgnoreError();
+  return absl::OkStatus();
+}
+
+absl::Status TmuxSession::Destroy(absl::Duration grace) {
+  // We take the window away ourselves if the server lets us; otherwise the keeper does.
+  const absl::StatusOr<WindowState> window = tmux::AskWindow(*server_, uid_);
+  UniqueFd pane;
+  if (window.ok()) {
+    if (window->there && !window->dead) pane = UniqueFd(launcher::PidfdOpen(window->pid));
+    KeeperChannel(store_->dir().run_fd(), uid_)
+        .Call(launcher::kNothingAtEnd, "", -1, absl::Now() + tmux::kAnswerTime)
+        .IgnoreError();
+  }
+  ABSL_RETURN_IF_ERROR(keeper_->Destroy(grace));
+  // Nothing of the session is left but its window. One on a server that hangs is taken away by
+  // whoever connects to that next.
+  if (window.ok() && tmux::RemoveWindow(*server_, uid_).ok() && pane.ok()) {
+    WaitFd(pane.get(), POLLIN, absl::Now() + tmux::kAnswerTime, "wait for the window's program")
+        .IgnoreError();
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace berth

@@ -1,0 +1,90 @@
+// A session that tmux shows: a native one, and its window.
+#ifndef BERTH_RUNTIME_TMUX_TMUX_SESSION_H_
+#define BERTH_RUNTIME_TMUX_TMUX_SESSION_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "runtime/process.h"
+#include "runtime/record/record.h"
+#include "runtime/record/store.h"
+#include "runtime/session.h"
+#include "runtime/spec.h"
+#include "runtime/tmux/tmux_server.h"
+#include "runtime/tmux/window.h"
+#include "runtime/types.h"
+#include "sandbox/base/unique_fd.h"
+
+namespace berth {
+
+class TmuxSession final : public Session {
+ public:
+  TmuxSession(std::shared_ptr<const Store> store, std::shared_ptr<tmux::TmuxServer> server,
+              std::unique_ptr<Session> keeper, const Record& record)
+      : store_(std::move(store)),
+        server_(std::move(server)),
+        keeper_(std::move(keeper)),
+        uid_(record.uid),
+        leader_(record.leader) {}
+
+  // Of the session as such: its keeper knows.
+  const std::string& handle() const override { return keeper_->handle(); }
+  std::string name() const override { return keeper_->name(); }
+  absl::StatusOr<Delivery> Send(const Message& message, absl::Time deadline) override {
+    return keeper_->Send(message, deadline);
+  }
+  absl::Status SendKeys(const std::vector<std::string>& keys) override {
+    return keeper_->SendKeys(keys);
+  }
+  absl::StatusOr<std::string> Capture(const CaptureOptions& options) override {
+    return keeper_->Capture(options);
+  }
+  absl::StatusOr<Output> OpenOutput(const OutputOptions& options) override {
+    return keeper_->OpenOutput(options);
+  }
+  absl::Status CloseStdin() override { return keeper_->CloseStdin(); }
+  absl::StatusOr<UniqueFd> Attach() override { return keeper_->Attach(); }
+  absl::Status SetLog(absl::string_view path, int64_t cap_bytes) override {
+    return keeper_->SetLog(path, cap_bytes);
+  }
+  absl::Status SetEnvironment(absl::string_view key, absl::string_view value) override {
+    return keeper_->SetEnvironment(key, value);
+  }
+  absl::StatusOr<std::unique_ptr<Process>> Exec(const ProcessSpec& spec) override {
+    return keeper_->Exec(spec);
+  }
+  absl::StatusOr<Stats> GetStats() override { return keeper_->GetStats(); }
+  absl::Status Signal(int signal) override { return keeper_->Signal(signal); }
+  absl::StatusOr<ExitStatus> Stop(absl::Duration grace) override { return keeper_->Stop(grace); }
+  absl::StatusOr<ExitStatus> Wait(absl::Time deadline) override { return keeper_->Wait(deadline); }
+
+  // Of its window too.
+  absl::StatusOr<SessionInfo> Info() override;
+  LivenessReport CheckLiveness() override;
+  absl::Status Resize(TerminalSize size) override;
+  std::vector<std::string> AttachCommand() const override;
+  absl::StatusOr<UniqueFd> ExitFd() override;
+  absl::Status Rename(absl::string_view new_name) override;
+  absl::Status Destroy(absl::Duration grace) override;
+
+ private:
+  // The window, brought back if the session runs and has none.
+  absl::StatusOr<tmux::WindowState> Window();
+  absl::Status ShowAgain(const tmux::WindowState& window);
+
+  const std::shared_ptr<const Store> store_;
+  const std::shared_ptr<tmux::TmuxServer> server_;
+  const std::unique_ptr<Session> keeper_;
+  const std::string uid_;
+  const Identity leader_;
+};
+
+}  // namespace berth
+
+#endif  // BERTH_RUNTIME_TMUX_TMUX_SESSION_H_

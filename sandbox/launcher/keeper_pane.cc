@@ -1,0 +1,103 @@
+// The keeper's part for windows that show its session: see pane_protocol.h.
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <utility>
+#include <vector>
+
+#include "sandbox/launcher/child.h"
+#include "sandbox/launcher/keeper_impl.h"
+#include "sandbox/launcher/pane_protocol.h"
+
+namespace berth::launcher {
+namespace {
+
+constexpr size_t kMaxStrings = 4096;
+
+}  // namespace
+
+bool Keeper::HandlePane(Client* client, Message* message) {
+  switch (message->type) {
+    case kBecome:
+      if (!client->owner || phase_ != Phase::kNew) return false;
+      Become(client, message);
+      return true;
+    case kAtEnd:
+      if (!client->owner || phase_ != Phase::kGated) return false;
+      at_end_ = std::move(*message);
+      pane_due_ = true;
+      Ok(client);
+      return true;
+    case kNothingAtEnd:
+      at_end_ = Message();
+      Ok(client);
+      return true;
+    case kView: {
+      if (phase_ == Phase::kNew) return false;
+      UniqueFd socket = message->TakeFd(0);
+      if (!socket.ok() || !spec_.pty) return false;
+      pane_due_ = false;
+      if (out_->ring().begin() == 0) {
+        viewers_.push_back({std::move(socket), "", 0});
+      } else {
+        viewers_.push_back({std::move(socket), screen()->Repaint(), out_->end()});
+      }
+      client->waits = kWait;
+      return true;
+    }
+    case kResize: {  // a window may be resized before its program runs
+      if (phase_ != Phase::kGated) return false;
+      Reader in = message->reader();
+      Resize(client, &in);
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+void Keeper::Become(Client* client, Message* message) {
+  Reader in = message->reader();
+  const char* const cwd = in.GetString();
+  const std::vector<const char*> argv = in.GetStrings(kMaxStrings);
+  const std::vector<const char*> env = in.GetStrings(kMaxStrings);
+  if (!in.done() || argv.size() < 2 || message->fds.size() != 3)
+    return Fail(client, EINVAL, Step::kRequest, "");
+  ChildPlan plan;
+  plan.cwd = cwd;
+  plan.argv = argv.data();
+  plan.env = env.data();
+  for (int i = 0; i < 3; ++i) plan.stdio[i] = message->fds[static_cast<size_t>(i)].get();
+  // A process of its own group and session already; a failure is told by a child that shares our
+  // memory, so that we are still here to pass it on.
+  plan.own_session = true;
+  plan.dies_with_parent = false;
+  int pidfd_raw = -1;
+  const pid_t pid = StartChild(&plan, -1, &pidfd_raw);
+  const UniqueFd pidfd(pidfd_raw);
+  if (pid < 0) {
+    Fail(client, plan.error.error, plan.error.step, "");
+    destroying_ = true;
+    return;
+  }
+  _exit(0);
+}
+
+void Keeper::RunAtEnd() const {
+  if (at_end_.type != kAtEnd) return;
+  Reader in = at_end_.reader();
+  const char* const cwd = in.GetString();
+  const std::vector<const char*> argv = in.GetStrings(kMaxStrings);
+  const std::vector<const char*> env = in.GetStrings(kMaxStrings);
+  if (!in.done() || argv.size() < 2) return;
+  ChildPlan plan;
+  plan.cwd = cwd;
+  plan.argv = argv.data();
+  plan.env = env.data();
+  plan.dies_with_parent = false;
+  RunChild(&plan);
+}
+
+}  // namespace berth::launcher
