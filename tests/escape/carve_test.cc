@@ -69,6 +69,13 @@ TEST_F(CarveTest, TheFolderAroundItCannotBeRenamedAway) {
   EXPECT_FALSE(fs::exists(Path(".x")));
 }
 
+TEST_F(CarveTest, AFileInThePlaceOfItsFolderStaysThatFile) {
+  Write(".git", "gitdir: elsewhere\n");  // as in a worktree
+  Shell(Carved({".git/hooks", ".git/config"}),
+        "rm -f .git; mv .git x; mkdir -p .git/hooks; echo evil > .git; true");
+  EXPECT_EQ(Read(".git"), "gitdir: elsewhere\n");
+}
+
 TEST_F(CarveTest, WhatDoesNotExistYetCannotBeMadeAndLeavesNoTrace) {
   const Outcome outcome = Shell(
       Carved({".mcp.json", ".agent/settings.json", ".git/hooks"}),
@@ -116,6 +123,8 @@ TEST_F(CarveTest, ASymlinkInThePlaceOfACarveOutIsNotFollowed) {
   fs::create_symlink(outside_, Path(".git"));
   EXPECT_THAT(Start(Carved({".git/hooks"}), {"/bin/true"}, work_, -1, -1),
               StatusIs(testing::_, HasSubstr(".git/hooks")));
+  fs::create_symlink(outside_ + "/target", Path(".mcp.json"));
+  EXPECT_FALSE(Start(Carved({".mcp.json"}), {"/bin/true"}, work_, -1, -1).ok());
   EXPECT_TRUE(fs::is_empty(outside_));
 }
 

@@ -67,6 +67,8 @@ pid_t Enclosure::Start(ChildPlan* child, int cgroup_fd, bool keeps_namespaces,
   args.exit_signal = SIGCHLD;
   if (joins == nullptr) {
     args.flags |= kNamespaces;
+    // One of its own for each: an empty one that is shared would save most of a millisecond, and
+    // sandboxes would meet on its loopback and by its abstract sockets.
     if (child->sandbox->network != SandboxNetwork::kHost) args.flags |= CLONE_NEWNET;
   } else if (joins->namespaces_.size() != kNamespaceCount) {
     child->error = {Step::kNamespaces, ESRCH};

@@ -22,8 +22,12 @@ UniqueFd Error(int error) {
 }
 
 UniqueFd OpenOne(int dir, const char* name) {
-  return UniqueFd(OpenAt2(dir, name, O_PATH | O_NOFOLLOW,
-                          RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS));
+  UniqueFd fd(OpenAt2(dir, name, O_PATH | O_NOFOLLOW,
+                      RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS));
+  // With O_PATH a symlink at the end is opened itself, whatever RESOLVE_NO_SYMLINKS says.
+  struct stat st;
+  if (fd.ok() && fstat(fd.get(), &st) != 0) return UniqueFd();
+  return fd.ok() && S_ISLNK(st.st_mode) ? Error(ELOOP) : std::move(fd);
 }
 
 // Whether it is where a mount begins.

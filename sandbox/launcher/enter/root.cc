@@ -51,6 +51,7 @@ class RootBuilder {
   bool Symlink(const SandboxMount& mount);
   bool Mask(const SandboxMount& mount);
   bool Carve(const SandboxMount& mount);
+  bool ReadOnlyInPlace(int place);
   bool CarveMissing(int parent, const std::string& name, bool last);
   bool Finish();
 
@@ -138,7 +139,7 @@ bool RootBuilder::Mask(const SandboxMount& mount) {
   std::string missing;
   bool last = false;
   const UniqueFd place = places_[0].Find(mount.target, &parent, &missing, &last);
-  if (!place.ok()) return errno == ENOENT || Failed(Step::kTarget, errno);
+  if (!place.ok()) return errno == ENOENT || errno == ENOTDIR || Failed(Step::kTarget, errno);
   const char* name = Places::IsDirectory(place.get()) ? kEmptyDirectory : kEmptyFile;
   const UniqueFd source(OpenAt2(root_.get(), name, O_PATH, RESOLVE_NO_SYMLINKS));
   if (!source.ok()) return Failed(Step::kSource, errno);
@@ -149,6 +150,13 @@ bool RootBuilder::Mask(const SandboxMount& mount) {
     return Failed(Step::kMount, errno);
   }
   return true;
+}
+
+bool RootBuilder::ReadOnlyInPlace(int place) {
+  const UniqueFd tree(CloneTree(place));
+  return (tree.ok() && SetMountAttributes(tree.get(), kQuiet | MOUNT_ATTR_RDONLY, true) == 0 &&
+          MoveMount(tree.get(), place) == 0) ||
+         Failed(Step::kMount, errno);
 }
 
 bool RootBuilder::CarveMissing(int parent, const std::string& name, bool last) {
@@ -185,13 +193,10 @@ bool RootBuilder::Carve(const SandboxMount& mount) {
         }
         continue;
       }
-      const UniqueFd tree(CloneTree(place.get()));
-      if (!tree.ok() || SetMountAttributes(tree.get(), kQuiet | MOUNT_ATTR_RDONLY, true) != 0 ||
-          MoveMount(tree.get(), place.get()) != 0) {
-        return Failed(Step::kMount, errno);
-      }
-      return true;
+      return ReadOnlyInPlace(place.get());
     }
+    // A file stands where a directory would have to be (.git of a worktree): if it stays, so it is.
+    if (errno == ENOTDIR) return ReadOnlyInPlace(parent.get());
     if (errno != ENOENT) return Failed(Step::kTarget, errno);
     const size_t before = placeholders_.size();
     if (!CarveMissing(parent.get(), missing, last)) return false;
@@ -200,12 +205,8 @@ bool RootBuilder::Carve(const SandboxMount& mount) {
     // More of the path is missing: the directory that stands for it is what is carved out.
     const UniqueFd folder(
         OpenAt2(parent.get(), missing.c_str(), O_PATH, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS));
-    const UniqueFd tree(folder.ok() ? CloneTree(folder.get()) : -1);
-    if (!tree.ok() || SetMountAttributes(tree.get(), kQuiet | MOUNT_ATTR_RDONLY, true) != 0 ||
-        MoveMount(tree.get(), folder.get()) != 0) {
-      return Failed(Step::kMount, errno);
-    }
-    return true;
+    if (!folder.ok()) return Failed(Step::kTarget, errno);
+    return ReadOnlyInPlace(folder.get());
   }
   return Failed(Step::kTarget, EAGAIN);
 }
