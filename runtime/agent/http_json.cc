@@ -68,7 +68,8 @@ bool IsPassing(int status) {
 }
 
 void SetTimeouts(httplib::Client* client, absl::Duration limit) {
-  const auto milliseconds = std::max<int64_t>(absl::ToInt64Milliseconds(limit), 1);
+  // Rounded up: what ends with the deadline must not end just before it.
+  const int64_t milliseconds = std::max<int64_t>(absl::ToInt64Milliseconds(limit), 0) + 1;
   const auto connect = std::min<int64_t>(milliseconds, absl::ToInt64Milliseconds(kConnectTimeout));
   client->set_connection_timeout(connect / 1000, connect % 1000 * 1000);
   client->set_read_timeout(milliseconds / 1000, milliseconds % 1000 * 1000);
