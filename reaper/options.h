@@ -8,8 +8,9 @@
 namespace berth::reaper {
 
 struct Options {
-  bool dry_run = false;    // decide and tell, change nothing
-  bool show_kept = false;  // report what is kept, too, with its evidence
+  bool dry_run = false;        // decide and tell, change nothing
+  bool show_kept = false;      // report what is kept, too, with its evidence
+  bool adopt_codefly = false;  // sweep what codefly left, too
   Filter filter;
   absl::Duration older_than = absl::ZeroDuration();  // leave alone what is younger
   // Ended durable sessions are forgotten this long after they were made. Infinite: never.

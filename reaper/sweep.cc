@@ -1,5 +1,7 @@
 #include "reaper/sweep.h"
 
+#include <stdlib.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -9,9 +11,11 @@
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "reaper/act.h"
+#include "reaper/codefly.h"
 #include "reaper/decide.h"
 #include "reaper/leftovers.h"
 #include "reaper/lock.h"
@@ -87,6 +91,9 @@ class Pass {
     SweepPorts(scope_, report);
     SweepSockets(scope_, report);
     SweepCgroups(scope_, observer_.cgroups(), report);
+    if (const char* home = getenv("HOME"); scope_.options.adopt_codefly && home != nullptr) {
+      SweepCodefly(absl::StrCat(home, "/.codefly/runs"), scope_.options, scope_.deadline, report);
+    }
     for (const auto& engine : engines_) {
       engine->SweepStrays(scope_.store, scope_.options, scope_.deadline, report);
     }

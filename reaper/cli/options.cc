@@ -68,6 +68,11 @@ void SweepFlags::AddTo(CLI::App* app) {
   AddDuration(app, "--time", &options.time, "For everything (default: 5m)");
   AddDuration(app, "--lock-wait", &options.lock_wait,
               "How long to wait for another reaper (default: 10s)");
+  app->add_option_function<std::string>(
+         "--adopt", [this](const std::string&) { options.adopt_codefly = true; },
+         "Sweep what another program left in ~/.codefly/runs, by the same proofs")
+      ->type_name("codefly")
+      ->check(CLI::IsMember({"codefly"}));
   app->add_option("--metrics", metrics, "Write metrics in Prometheus text form to this file")
       ->type_name("FILE");
   app->add_flag("--json", json, "Print JSON, for programs");

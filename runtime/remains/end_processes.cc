@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "runtime/record/identity.h"
@@ -66,18 +67,6 @@ void AskGroup(const launcher::Cgroup& group, absl::Time until) {
   WaitUntilEmpty(group, until);
 }
 
-// Those that a keeper held: by token. Each pass finds what was born since the last.
-absl::Status KillByToken(const Record& record, absl::Time deadline) {
-  while (true) {
-    const std::vector<UniqueFd> found = ProcessesWithToken(record.token);
-    if (found.empty()) return absl::OkStatus();
-    for (const UniqueFd& pidfd : found) launcher::PidfdSignal(pidfd.get(), SIGKILL);
-    for (const UniqueFd& pidfd : found) {
-      ABSL_RETURN_IF_ERROR(WaitFd(pidfd.get(), POLLIN, deadline, kWaitKilled));
-    }
-  }
-}
-
 // Groups of v1 hierarchies that have the limits of a tree: they carry the name of its group.
 absl::Status RemoveLimits(const std::string& name) {
   const int error = cgroups::RemoveV1Groups(cgroups::Layout::Read(), name);
@@ -89,6 +78,24 @@ absl::Status RemoveLimits(const std::string& name) {
 
 bool IsCgroupOf(const Record& record, const std::string& path) {
   return absl::EndsWith(path, absl::StrCat("/berth-", record.uid));
+}
+
+absl::Status EndProcessesWith(absl::string_view entry, const EndOptions& options) {
+  if (options.grace > absl::ZeroDuration()) {
+    const std::vector<UniqueFd> asked = ProcessesWithEntry(entry);
+    const absl::Time until = std::min(absl::Now() + options.grace, options.deadline);
+    for (const UniqueFd& each : asked) Ask(each.get());
+    for (const UniqueFd& each : asked) WaitFd(each.get(), POLLIN, until, "").IgnoreError();
+  }
+  // Each pass finds what was born since the last.
+  while (true) {
+    const std::vector<UniqueFd> found = ProcessesWithEntry(entry);
+    if (found.empty()) return absl::OkStatus();
+    for (const UniqueFd& pidfd : found) launcher::PidfdSignal(pidfd.get(), SIGKILL);
+    for (const UniqueFd& pidfd : found) {
+      ABSL_RETURN_IF_ERROR(WaitFd(pidfd.get(), POLLIN, options.deadline, kWaitKilled));
+    }
+  }
 }
 
 absl::Status EndCgroup(const std::string& path, const EndOptions& options) {
@@ -145,7 +152,10 @@ absl::Status EndProcesses(const Record& record, const EndOptions& options) {
   ABSL_RETURN_IF_ERROR(
       EndCgroup(record.cgroup.empty() ? absl::StrCat("/berth-", record.uid) : record.cgroup,
                 {.deadline = options.deadline}));
-  return by_token ? KillByToken(record, options.deadline) : absl::OkStatus();
+  // Those that a keeper held.
+  return by_token ? EndProcessesWith(absl::StrCat("BERTH_TOKEN=", record.token),
+                                     {.deadline = options.deadline})
+                  : absl::OkStatus();
 }
 
 }  // namespace berth

@@ -6,7 +6,10 @@
 #ifndef BERTH_RUNTIME_REMAINS_END_PROCESSES_H_
 #define BERTH_RUNTIME_REMAINS_END_PROCESSES_H_
 
+#include <string>
+
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "runtime/record/record.h"
 
@@ -25,6 +28,10 @@ struct EndOptions {
 // does not carry the session's id, or a process that cannot be identified from here: nothing was
 // signalled that is not the session's.
 absl::Status EndProcesses(const Record& record, const EndOptions& options);
+
+// Ends every process that was started with `entry` ("NAME=value", a secret) in its environment:
+// TERM, grace, KILL, until none is found any more.
+absl::Status EndProcessesWith(absl::string_view entry, const EndOptions& options);
 
 // Kills all that is in the group and below, waits until it is gone, and removes the group and those
 // of v1 hierarchies that have its limits. Fine if there is none. The caller has to know that the

@@ -26,6 +26,14 @@ namespace {
 
 constexpr absl::string_view kVariable = "BERTH_TOKEN=";
 
+bool HasEntry(pid_t pid, absl::string_view entry) {
+  const std::string text = launcher::ReadSmallFile(absl::StrCat("/proc/", pid, "/environ").c_str());
+  for (const absl::string_view each : absl::StrSplit(text, '\0')) {
+    if (each == entry) return true;
+  }
+  return false;
+}
+
 // "" if there is none. The first counts, as for getenv.
 std::string TokenOf(pid_t pid) {
   const std::string text = launcher::ReadSmallFile(absl::StrCat("/proc/", pid, "/environ").c_str());
@@ -52,10 +60,15 @@ bool HasToken(pid_t pid, absl::string_view token) {
 }
 
 std::vector<UniqueFd> ProcessesWithToken(absl::string_view token) {
+  return token.empty() ? std::vector<UniqueFd>()
+                       : ProcessesWithEntry(absl::StrCat(kVariable, token));
+}
+
+std::vector<UniqueFd> ProcessesWithEntry(absl::string_view entry) {
   std::vector<UniqueFd> found;
   ForEachProcess([&](pid_t pid) {
     UniqueFd pidfd(launcher::PidfdOpen(pid));
-    if (!pidfd.ok() || !HasToken(pid, token)) return;
+    if (!pidfd.ok() || !HasEntry(pid, entry)) return;
     // If it has not ended by now, the number was its own all the while.
     if (WaitFd(pidfd.get(), POLLIN, absl::InfinitePast(), "").ok()) return;
     found.push_back(std::move(pidfd));

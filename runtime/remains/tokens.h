@@ -17,6 +17,8 @@ namespace berth {
 
 // Pidfds of the processes that have BERTH_TOKEN=`token`, but for this one.
 std::vector<UniqueFd> ProcessesWithToken(absl::string_view token);
+// The same for any "NAME=value".
+std::vector<UniqueFd> ProcessesWithEntry(absl::string_view entry);
 
 // Whether that process has it. False, too, where its environment cannot be read.
 bool HasToken(pid_t pid, absl::string_view token);
