@@ -48,6 +48,8 @@ absl::StatusOr<std::vector<Violation>> ReadViolations(absl::string_view body) {
   if (!in.done()) return absl::InternalError("the helper's list of violations is malformed");
   for (Violation& violation : violations) {
     if (violation.layer == Violation::Layer::kNetwork) violation.reason = rule;
+    if (violation.layer == Violation::Layer::kMemory) violation.reason = "memory limit";
+    if (violation.layer == Violation::Layer::kPids) violation.reason = "process limit";
   }
   return violations;
 }

@@ -142,14 +142,14 @@ LimitGroup::Error LimitGroup::Make(const Layout& layout, int tree, const std::st
   return error;
 }
 
-void LimitGroup::AppendPoll(std::vector<pollfd>* fds) const {
+void LimitGroup::AppendPoll(std::vector<pollfd>* fds, bool forks) const {
   const Part& memory = part(Controller::kMemory);
   if (memory.notices.ok()) {
     fds->push_back({memory.notices.get(), POLLIN, 0});
   } else if (memory.events.ok()) {
     fds->push_back({memory.events.get(), POLLPRI, 0});
   }
-  if (part(Controller::kPids).events.ok()) {
+  if (forks && part(Controller::kPids).events.ok()) {
     fds->push_back({part(Controller::kPids).events.get(), POLLPRI, 0});
   }
 }

@@ -62,8 +62,9 @@ class LimitGroup {
   // For EnterGroups in the child. Empty where all is v2.
   const std::vector<int>& enter_fds() const { return enter_fds_; }
 
-  // What to wait on, to look at the counts below again.
-  void AppendPoll(std::vector<pollfd>* fds) const;
+  // What to wait on, to look at the counts below again. A bomb has forks refused as fast as it can
+  // try: who knows of one need not hear of each.
+  void AppendPoll(std::vector<pollfd>* fds, bool forks = true) const;
   // Makes ready what AppendPoll waits on for the next event. Call before looking.
   void Acknowledge() const;
   // How many processes the memory limit has killed, and how often a fork was refused.

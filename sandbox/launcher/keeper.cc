@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "sandbox/launcher/child.h"
+#include "sandbox/launcher/enter/denials.h"
 #include "sandbox/launcher/enter/plan_cache.h"
 #include "sandbox/launcher/exit_notice.h"
 #include "sandbox/launcher/keeper_impl.h"
@@ -239,6 +240,8 @@ void Keeper::Settle() {
       listener.ok() && !ServeNotifications(listener.get(), &violations_)) {
     listener.reset();
   }
+  limits_.Report(&violations_);
+  NoteDenials(&proxy_, &violations_);
   if (ended() && execs_->empty() && tree_->Empty()) {
     phase_ = Phase::kGone;
     ReadOutput();
@@ -344,6 +347,8 @@ void Keeper::Poll() {
   if (tree_.has_value() && ended() && phase_ != Phase::kGone)
     fds.push_back({tree_->events_fd(), POLLPRI, 0});
   if (execs_.has_value()) execs_->AppendPoll(&fds);
+  limits_.AppendPoll(&fds);
+  if (proxy_.channel() >= 0) fds.push_back({proxy_.channel(), POLLIN, 0});
   if (enclosure_.listener().ok()) fds.push_back({enclosure_.listener().get(), POLLIN, 0});
   const size_t streams = fds.size();
   if (phase_ >= Phase::kRunning && phase_ != Phase::kGone) {

@@ -136,13 +136,13 @@ class Keeper {
 
   Cgroup group_;
   std::optional<Tree> tree_;
+  TreeLimits limits_;  // of the whole session
+  network::ProxyChild proxy_;
   std::optional<Workloads> execs_;
   pid_t main_ = -1;
   pid_t init_ = -1;  // of a sandbox with namespaces: whose end is the main process's
   SandboxPlan sandbox_;
   Enclosure enclosure_;
-  TreeLimits limits_;  // of the whole session
-  network::ProxyChild proxy_;
   ViolationLog violations_;
   UniqueFd main_pidfd_, gate_, start_errors_;
   ExitNotice exit_;

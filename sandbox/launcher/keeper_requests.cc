@@ -142,9 +142,9 @@ void Keeper::Setup(Client* client, Message* message) {
     destroying_ = true;
     if (phase_ == Phase::kNew) {
       tree_.reset();
-      group_.Remove();
       limits_.Remove();
       proxy_.Stop();
+      group_.Remove();
     }
     return;
   }
@@ -346,9 +346,9 @@ void Keeper::Stats(Client* client) {
     source = "cgroup";
     usage = UsageOf(group_.Processes());
     if (const int64_t cpu = group_.CpuNs(); cpu >= 0) usage.cpu_ns = static_cast<uint64_t>(cpu);
-  } else if (!ended()) {
     if (const int64_t memory = limits_.group().MemoryBytes(); memory >= 0)
       usage.rss_bytes = memory;  // what the limit counts: files in memory, too
+  } else if (!ended()) {
     std::vector<pid_t> pids = Descendants(getpid());
     const std::vector<pid_t> supervisors = execs_->Supervisors();  // ours, not the session's
     std::erase_if(pids, [&](pid_t pid) {

@@ -47,13 +47,13 @@ int main(int argc, char** argv) {
     prctl(PR_SET_NAME, "berth-launcher");
     return RunLauncher(self.get());
   }
-  if (strcmp(argv[1], berth::network::kProxyMode) == 0) {
-    prctl(PR_SET_NAME, "berth-proxy");
-    return berth::network::RunProxy(kControlFd);
-  }
   if (pane) {
     prctl(PR_SET_NAME, "berth-pane");
     return RunPane(argv[2], argv[3], argv[4]);
+  }
+  if (strcmp(argv[1], berth::network::kProxyMode) == 0) {
+    prctl(PR_SET_NAME, "berth-proxy");
+    return berth::network::RunProxy(kControlFd);
   }
   if (strcmp(argv[1], kKeeperMode) == 0) {
     prctl(PR_SET_NAME, "berth-keeper");

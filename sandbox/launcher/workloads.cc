@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "sandbox/launcher/enter/denials.h"
 #include "sandbox/launcher/exit_notice.h"
 #include "sandbox/launcher/kernel.h"
 #include "sandbox/launcher/proc.h"
@@ -187,6 +188,8 @@ uint64_t Workloads::Settle() {
     if (listener.ok() && !ServeNotifications(listener.get(), &workload.violations)) {
       listener.reset();
     }
+    workload.limits.Report(&workload.violations);
+    NoteDenials(&workload.proxy, &workload.violations);
     bool gone = !workload.running;
     if (!workload.supervised) {
       gone = gone && (!workload.tree.has_value() || workload.tree->Empty());
@@ -231,6 +234,9 @@ void Workloads::AppendPoll(std::vector<pollfd>* fds) const {
     }
     const int listener = workload->enclosure.listener().get();
     if (listener >= 0) fds->push_back({listener, POLLIN, 0});
+    workload->limits.AppendPoll(fds);
+    const int proxy = workload->proxy.channel();
+    if (proxy >= 0) fds->push_back({proxy, POLLIN, 0});
   }
 }
 

@@ -23,7 +23,6 @@ constexpr uint64_t kSecond = 1000000000;
 // In each direction: enough for a request's head and for a hello, which are read whole.
 constexpr size_t kBuffer = 16384;
 constexpr uint16_t kHttps = 443;
-constexpr char kNotListed[] = "not on the list of domains";
 
 // How long one may stay in each state.
 uint64_t Patience(int state) {

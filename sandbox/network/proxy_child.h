@@ -13,6 +13,7 @@
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/launcher/enter/failure.h"
 #include "sandbox/launcher/sandbox_plan.h"
+#include "sandbox/network/proxy_config.h"
 
 namespace berth::network {
 

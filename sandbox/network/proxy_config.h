@@ -26,6 +26,9 @@ enum ProxyMessage : uint16_t {
   kProxyDenied = 203,
 };
 
+// The reason of most denials.
+inline constexpr char kNotListed[] = "not on the list of domains";
+
 // argv[1] of the helper that is to be a proxy; descriptor 3 is its control socket.
 inline constexpr char kProxyMode[] = "proxy";
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -102,6 +103,24 @@ TEST_F(LimitsTest, AForkBombEndsAsThat) {
     EXPECT_EQ(outcome.exit.reason, kPids);
     EXPECT_THAT(outcome.err, HasSubstr("fork"));
     EXPECT_THAT(Groups(), IsEmpty());
+  }
+}
+
+TEST_F(LimitsTest, WhatTheyStopIsToldToTheOwner) {
+  if (RefusedHere()) return;
+  launcher::SandboxPlan plan = Plan();
+  plan.memory_bytes = 48 << 20;
+  plan.swap_bytes = 0;
+  plan.pids = 24;
+  for (const auto& [line, told] :
+       {std::pair("tail /dev/zero; exit 0", "oom"),
+        std::pair("for i in $(seq 100); do sleep 1000 & done; exit 0", "fork")}) {
+    const auto spawned = Start(plan, {"/bin/sh", "-c", line}, work_, -1, -1);
+    ASSERT_THAT(spawned, IsOk());
+    AwaitGone(*spawned);
+    const auto violations = client_->Violations(spawned->pid, 0);
+    ASSERT_THAT(violations, IsOk());
+    EXPECT_THAT(*violations, HasSubstr(told));
   }
 }
 

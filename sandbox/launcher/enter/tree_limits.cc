@@ -8,6 +8,8 @@ namespace berth::launcher {
 namespace {
 // As EndReason of runtime/types.h counts them.
 constexpr uint8_t kOom = 6, kPids = 7;
+// As Violation::Layer of sandbox/violation.h does.
+constexpr uint8_t kMemoryLayer = 4, kPidsLayer = 5;
 }  // namespace
 
 cgroups::GroupLimits LimitsOf(const SandboxPlan& plan) {
@@ -30,6 +32,18 @@ bool TreeLimits::Make(const SandboxPlan& plan, int tree, const std::string& name
 void TreeLimits::PutInto(ChildPlan* child) const {
   child->limit_fds = group_.enter_fds().data();
   child->limit_count = static_cast<int>(group_.enter_fds().size());
+}
+
+void TreeLimits::Report(ViolationLog* log) {
+  if (!group_.ok()) return;
+  group_.Acknowledge();
+  const int64_t kills = group_.OomKills();
+  if (kills > told_oom_) log->Add(kMemoryLayer, 0, "oom");
+  told_oom_ = kills;
+  if (!told_fork_ && group_.RefusedForks() > 0) {
+    log->Add(kPidsLayer, 0, "fork");
+    told_fork_ = true;
+  }
 }
 
 void TreeLimits::Explain(ExitNotice* notice) const {

@@ -3,14 +3,17 @@
 #ifndef BERTH_SANDBOX_LAUNCHER_ENTER_TREE_LIMITS_H_
 #define BERTH_SANDBOX_LAUNCHER_ENTER_TREE_LIMITS_H_
 
+#include <poll.h>
 #include <stdint.h>
 
 #include <string>
+#include <vector>
 
 #include "sandbox/cgroups/layout.h"
 #include "sandbox/cgroups/limit_group.h"
 #include "sandbox/launcher/child.h"
 #include "sandbox/launcher/enter/failure.h"
+#include "sandbox/launcher/enter/violations.h"
 #include "sandbox/launcher/protocol.h"
 #include "sandbox/launcher/sandbox_plan.h"
 
@@ -29,12 +32,18 @@ class TreeLimits {
   // of 137) that a child of it was, and the memory limit has killed; kPids if it failed, and a fork
   // was refused.
   void Explain(ExitNotice* notice) const;
+  // Notes in the log what the limits have stopped since: "oom" for each time, "fork" once.
+  void Report(ViolationLog* log);
+  // What to wait on before the next Report.
+  void AppendPoll(std::vector<pollfd>* fds) const { group_.AppendPoll(fds, !told_fork_); }
   const cgroups::LimitGroup& group() const { return group_; }
   // Once the tree is empty.
   void Remove() { group_.Remove(); }
 
  private:
   cgroups::LimitGroup group_;
+  int64_t told_oom_ = 0;
+  bool told_fork_ = false;
 };
 
 }  // namespace berth::launcher
