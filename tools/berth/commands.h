@@ -21,6 +21,7 @@ void AddRm(Cli* cli);
 void AddStats(Cli* cli);
 void AddRename(Cli* cli);
 void AddPorts(Cli* cli);
+void AddSweep(Cli* cli);
 void AddVersion(Cli* cli);
 
 }  // namespace berth::cli

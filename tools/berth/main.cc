@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
        {berth::cli::AddRun, berth::cli::AddStart, berth::cli::AddLs, berth::cli::AddAttach,
         berth::cli::AddSend, berth::cli::AddKeys, berth::cli::AddCapture, berth::cli::AddLogs,
         berth::cli::AddExec, berth::cli::AddWait, berth::cli::AddKill, berth::cli::AddRm,
-        berth::cli::AddStats, berth::cli::AddRename, berth::cli::AddPorts,
+        berth::cli::AddStats, berth::cli::AddRename, berth::cli::AddPorts, berth::cli::AddSweep,
         berth::cli::AddVersion}) {
     add(&cli);
   }
