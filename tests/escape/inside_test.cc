@@ -46,8 +46,8 @@ TEST_F(InsideTest, TheProgramRunsInItsWorkspaceAndItsFilesAreOnTheHost) {
 
 TEST_F(InsideTest, ItHasTheCallersIdsIsNotPidOneAndSeesNoOtherProcess) {
   const Outcome outcome =
-      Shell(Plan(), "id -u; id -g; echo $$; cat /proc/1/comm; ls /proc | grep -c '^[0-9]'");
-  EXPECT_EQ(outcome.out, absl::StrCat(geteuid(), "\n", getegid(), "\n2\nberth-init\n4\n"))
+      Shell(Plan(), "id -u; id -g; echo $$; cat /proc/1/comm; set -- /proc/[0-9]*; echo $#");
+  EXPECT_EQ(outcome.out, absl::StrCat(geteuid(), "\n", getegid(), "\n2\nberth-init\n2\n"))
       << outcome.err;
 }
 
@@ -67,10 +67,16 @@ TEST_F(InsideTest, AProgramThatEndsAtOnceIsStillKnownByItsNumber) {
 }
 
 TEST_F(InsideTest, StopEndsATreeThatIgnoresEverything) {
+  int fds[2];
+  ASSERT_EQ(pipe2(fds, O_CLOEXEC), 0);
+  const UniqueFd reads(fds[0]), writes(fds[1]);
   absl::StatusOr<launcher::Spawned> spawned =
-      Start(Plan(), {"/bin/sh", "-c", "trap '' TERM HUP INT; (setsid sleep 1000 &) ; sleep 1000"},
-            work_, -1, -1);
+      Start(Plan(),
+            {"/bin/sh", "-c",
+             "trap '' TERM HUP INT; (setsid sleep 1000 > /dev/null &); echo up; sleep 1000"},
+            work_, writes.get(), -1);
   ASSERT_THAT(spawned, IsOk());
+  ASSERT_THAT(WaitFd(reads.get(), POLLIN, absl::Now() + absl::Seconds(60), "up"), IsOk());
   ASSERT_THAT(client_->Stop(spawned->pid, 0), IsOk());
   AwaitGone(*spawned);
   const launcher::ExitNotice end = AwaitEnd(*spawned);
