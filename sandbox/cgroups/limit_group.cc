@@ -142,6 +142,13 @@ LimitGroup::Error LimitGroup::Make(const Layout& layout, int tree, const std::st
   return error;
 }
 
+bool LimitGroup::separate() const {
+  for (const Part& each : parts_) {
+    if (each.at >= 0 && !each.dir.ok()) return false;
+  }
+  return made_;
+}
+
 void LimitGroup::AppendPoll(std::vector<pollfd>* fds, bool forks) const {
   const Part& memory = part(Controller::kMemory);
   if (memory.notices.ok()) {

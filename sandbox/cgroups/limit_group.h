@@ -58,6 +58,8 @@ class LimitGroup {
   // must outlive this. All of `limits` hold after it, or none is left made.
   Error Make(const Layout& layout, int tree, const std::string& name, const GroupLimits& limits);
   bool ok() const { return made_; }
+  // All of it is in groups that were made for it: it can hold another tree once this one is gone.
+  bool separate() const;
 
   // For EnterGroups in the child. Empty where all is v2.
   const std::vector<int>& enter_fds() const { return enter_fds_; }

@@ -170,6 +170,7 @@ int Launcher::Run() {
       }
     }
   }
+  workloads_.RemoveKept();
   group_.Remove();
   return 0;
 }

@@ -18,8 +18,9 @@
 namespace berth::launcher {
 namespace {
 constexpr uint64_t kNever = ~uint64_t{0};
+constexpr size_t kMostKept = 16;  // groups with limits
 constexpr size_t kMostEnded = 64;
-}
+}  // namespace
 
 Cgroup Workloads::TakeGroup() {
   if (!free_groups_.empty()) {
@@ -42,20 +43,42 @@ void Workloads::GiveBack(Workload* workload) {
   }
 }
 
+bool Workloads::MakeLimits(Workload* workload, ChildPlan* plan) {
+  const cgroups::GroupLimits wanted = LimitsOf(*plan->sandbox);
+  for (TreeLimits& kept : free_limits_) {
+    if (!(kept.limits() == wanted)) continue;
+    workload->limits = std::move(kept);
+    kept = std::move(free_limits_.back());
+    free_limits_.pop_back();
+    workload->limits.UseAgain();
+    return true;
+  }
+  const int tree = workload->tree.has_value() ? workload->tree->cgroup_fd() : -1;
+  // After our own group, which is named after this process: what is left when it is killed is found
+  // by that.
+  const std::string& path = group_->path();
+  const std::string name =
+      path.empty() ? "berth-" + std::to_string(getpid()) : path.substr(path.rfind('/') + 1);
+  return workload->limits.Make(*plan->sandbox, tree, name + "-p" + std::to_string(++limit_count_),
+                               &plan->error);
+}
+
+void Workloads::GiveBackLimits(Workload* workload) {
+  if (!workload->limits.group().separate() || free_limits_.size() >= kMostKept) {
+    workload->limits.Remove();
+  } else {
+    free_limits_.push_back(std::move(workload->limits));
+  }
+}
+
+void Workloads::RemoveKept() {
+  for (TreeLimits& each : free_limits_) each.Remove();
+  free_limits_.clear();
+}
+
 bool Workloads::Limit(Workload* workload, ChildPlan* plan) {
   if (plan->sandbox == nullptr) return true;
-  if (shared_limits_ == nullptr) {
-    const int tree = workload->tree.has_value() ? workload->tree->cgroup_fd() : -1;
-    // After our own group, which is named after this process: what is left when it is killed is
-    // found by that.
-    const std::string& path = group_->path();
-    const std::string name =
-        path.empty() ? "berth-" + std::to_string(getpid()) : path.substr(path.rfind('/') + 1);
-    if (!workload->limits.Make(*plan->sandbox, tree, name + "-p" + std::to_string(++limit_count_),
-                               &plan->error)) {
-      return false;
-    }
-  }
+  if (shared_limits_ == nullptr && !MakeLimits(workload, plan)) return false;
   (shared_limits_ != nullptr ? *shared_limits_ : workload->limits).PutInto(plan);
   return true;
 }
@@ -206,7 +229,7 @@ uint64_t Workloads::Settle() {
         ended_.push_back({workload.program, std::move(workload.violations)});
         if (ended_.size() > kMostEnded) ended_.pop_front();
       }
-      workload.limits.Remove();
+      GiveBackLimits(&workload);
       workload.proxy.Stop();
       if (workload.tree.has_value()) GiveBack(&workload);
       all_[i] = std::move(all_.back());

@@ -34,6 +34,8 @@ class Workloads {
   // All that is started from now on is under these, a session's, instead of those of its own plan.
   // They must outlive this.
   void ShareLimits(const TreeLimits* limits) { shared_limits_ = limits; }
+  // Removes what is kept for later starts. Call it last.
+  void RemoveKept();
 
   // Starts plan, in the sandbox `joins` if that is not null. Its end is told on `exit_socket`.
   // Returns the program's pid and *pidfd, or -1 with plan->error.
@@ -74,6 +76,8 @@ class Workloads {
     uint64_t kill_at = ~uint64_t{0};
   };
   bool Limit(Workload* workload, ChildPlan* plan);
+  bool MakeLimits(Workload* workload, ChildPlan* plan);
+  void GiveBackLimits(Workload* workload);
   bool StartProgram(Workload* workload, ChildPlan* plan, int* pidfd, const Enclosure* joins);
   bool StartEnclosed(Workload* workload, ChildPlan* plan, int* pidfd, const Enclosure* joins);
   void Stop(Workload* workload, uint32_t grace_ms);
@@ -86,6 +90,7 @@ class Workloads {
   unsigned group_count_ = 0;
   unsigned limit_count_ = 0;
   const TreeLimits* shared_limits_ = nullptr;
+  std::vector<TreeLimits> free_limits_;  // kept: making groups in v1 hierarchies costs more yet
   std::vector<std::unique_ptr<Workload>> all_;
   struct Ended {
     pid_t program;

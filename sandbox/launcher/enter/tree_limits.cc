@@ -21,12 +21,20 @@ cgroups::GroupLimits LimitsOf(const SandboxPlan& plan) {
 
 bool TreeLimits::Make(const SandboxPlan& plan, int tree, const std::string& name,
                       Failure* failure) {
-  const cgroups::GroupLimits limits = LimitsOf(plan);
-  if (limits.controllers() == 0) return true;
-  const cgroups::LimitGroup::Error error = group_.Make(cgroups::Layout::Read(), tree, name, limits);
+  limits_ = LimitsOf(plan);
+  if (limits_.controllers() == 0) return true;
+  const cgroups::LimitGroup::Error error =
+      group_.Make(cgroups::Layout::Read(), tree, name, limits_);
   if (error.error == 0) return true;
   *failure = {Step::kLimits, error.error};
   return false;
+}
+
+void TreeLimits::UseAgain() {
+  group_.Acknowledge();
+  kills_before_ = told_oom_ = group_.OomKills();
+  forks_before_ = group_.RefusedForks();
+  told_fork_ = false;
 }
 
 void TreeLimits::PutInto(ChildPlan* child) const {
@@ -40,7 +48,7 @@ void TreeLimits::Report(ViolationLog* log) {
   const int64_t kills = group_.OomKills();
   if (kills > told_oom_) log->Add(kMemoryLayer, 0, "oom");
   told_oom_ = kills;
-  if (!told_fork_ && group_.RefusedForks() > 0) {
+  if (!told_fork_ && group_.RefusedForks() > forks_before_) {
     log->Add(kPidsLayer, 0, "fork");
     told_fork_ = true;
   }
@@ -50,9 +58,9 @@ void TreeLimits::Explain(ExitNotice* notice) const {
   if (!group_.ok() || notice->stopped != 0 || notice->reason != 0) return;
   const bool killed = notice->signal == SIGKILL || notice->code == 128 + SIGKILL;
   const bool failed = notice->signal != 0 || notice->code != 0;
-  if (killed && group_.OomKills() > 0) {
+  if (killed && group_.OomKills() > kills_before_) {
     notice->reason = kOom;
-  } else if (failed && group_.RefusedForks() > 0) {
+  } else if (failed && group_.RefusedForks() > forks_before_) {
     notice->reason = kPids;
   }
 }

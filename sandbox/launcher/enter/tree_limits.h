@@ -37,11 +37,16 @@ class TreeLimits {
   // What to wait on before the next Report.
   void AppendPoll(std::vector<pollfd>* fds) const { group_.AppendPoll(fds, !told_fork_); }
   const cgroups::LimitGroup& group() const { return group_; }
+  // For another tree with the same limits, once the one before is gone; only if group().separate().
+  void UseAgain();
+  const cgroups::GroupLimits& limits() const { return limits_; }
   // Once the tree is empty.
   void Remove() { group_.Remove(); }
 
  private:
   cgroups::LimitGroup group_;
+  cgroups::GroupLimits limits_;
+  int64_t kills_before_ = 0, forks_before_ = 0;  // of trees that used it earlier
   int64_t told_oom_ = 0;
   bool told_fork_ = false;
 };
