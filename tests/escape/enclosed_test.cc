@@ -72,7 +72,7 @@ void EnclosedTest::SetUp() {
   const char* tmp = getenv("TEST_TMPDIR");
   base_ = absl::StrCat(tmp != nullptr ? tmp : "/tmp", "/eXXXXXX");
   ASSERT_NE(mkdtemp(base_.data()), nullptr) << strerror(errno);
-  work_ = base_ + "/work";
+  work_ = base_ + "/space";
   outside_ = base_ + "/outside";
   fs::create_directory(work_);
   fs::create_directory(outside_);

@@ -103,8 +103,8 @@ TEST_F(ProbesTest, NothingGivesAPrivilege) {
 TEST_F(ProbesTest, ASetUserIdProgramInTheWorkspaceGivesNothing) {
   const Outcome outcome =
       Shell(Plan(),
-            "cp /usr/bin/id me && chmod 4755 me; ./me -u; grep -c work /proc/self/mountinfo; "
-            "grep work /proc/self/mountinfo | grep -c nosuid");
+            "cp /usr/bin/id me && chmod 4755 me; ./me -u; grep -c space /proc/self/mountinfo; "
+            "grep space /proc/self/mountinfo | grep -c nosuid");
   EXPECT_EQ(outcome.out, absl::StrCat(geteuid(), "\n1\n1\n")) << outcome.err;
 }
 
@@ -256,7 +256,7 @@ TEST_F(ProbesTest, TheHostsFilesAndEnvironmentAreNotThere) {
   setenv("BERTH_TEST_SECRET", "s3cr3t", 1);
   const Outcome outcome =
       Shell(Plan(), absl::StrCat("cat ", outside_,
-                                 "/secret; env; ls /root /home /var /run /work; "
+                                 "/secret; env; ls /root /home /var /run; "
                                  "cat /proc/*/environ | tr '\\0' '\\n' | grep SECRET"));
   EXPECT_FALSE(absl::StrContains(outcome.out, "s3cr3t"));
   EXPECT_THAT(outcome.err, HasSubstr("secret: No such file or directory"));
