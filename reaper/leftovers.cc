@@ -202,7 +202,9 @@ void SweepSockets(const Scope& scope, Report* report) {
 }
 
 void SweepCgroups(const Scope& scope, const std::vector<FoundCgroup>& groups, Report* report) {
+  const std::string& below = scope.options.launcher_groups;
   for (const FoundCgroup& group : groups) {
+    if (below != "/" && !group.path.starts_with(below + "/")) continue;
     const Identity launcher = LauncherOf(group.name, scope.here.boot_id);
     if (launcher.pid == 0 || group.owner != geteuid()) continue;
     if (CheckIdentity(launcher) != Liveness::kDead || IsHeld(group)) continue;

@@ -33,8 +33,8 @@ void SweepLeases(const Scope& scope, Report* report);
 void SweepPorts(const Scope& scope, Report* report);
 // Sockets of sessions that have no record, on which nobody listens.
 void SweepSockets(const Scope& scope, Report* report);
-// Groups of launchers that nobody holds and whose launcher has ended. What is in them was to end
-// with the launcher.
+// Groups of launchers, where Options::launcher_groups says, that nobody holds and whose launcher
+// has ended. What is in them was to end with the launcher.
 void SweepCgroups(const Scope& scope, const std::vector<FoundCgroup>& groups, Report* report);
 
 }  // namespace berth::reaper

@@ -90,7 +90,9 @@ class Pass {
     SweepLeases(scope_, report);
     SweepPorts(scope_, report);
     SweepSockets(scope_, report);
-    SweepCgroups(scope_, observer_.cgroups(), report);
+    if (!scope_.options.launcher_groups.empty()) {
+      SweepCgroups(scope_, observer_.cgroups(), report);
+    }
     if (const char* home = getenv("HOME"); scope_.options.adopt_codefly && home != nullptr) {
       SweepCodefly(absl::StrCat(home, "/.codefly/runs"), scope_.options, scope_.deadline, report);
     }

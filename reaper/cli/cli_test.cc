@@ -1,6 +1,7 @@
 // berth-reaper as people, cron and root run it.
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -15,6 +16,8 @@
 #include "absl/status/status_matchers.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -24,6 +27,8 @@
 #include "runtime/record/record.h"
 #include "runtime/record/store.h"
 #include "runtime/record/test_dir.h"
+#include "sandbox/base/unique_fd.h"
+#include "sandbox/base/wait_fd.h"
 
 namespace berth::reaper {
 namespace {
@@ -200,25 +205,23 @@ TEST_F(ReaperCli, WatchSweepsWhenAnOwnerEnds) {
   // Its output is a fifo: reading waits until it has something to tell.
   const std::string fifo = dir_ / "fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
-  const int reads = open(fifo.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  const pid_t watch = Start({"watch", "--state-dir", dir_ / "state", "--metrics", dir_ / "prom"},
-                            fifo, dir_ / "err");
-  fcntl(reads, F_SETFL, 0);
-  // An owner that comes later, and one that ends.
+  // For both, so that there is no end of file before the watch has it open.
+  const UniqueFd reads(open(fifo.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+  const pid_t watch = Start({"watch", "--state-dir", dir_ / "state"}, fifo, dir_ / "err");
   owner.KillAndReap();
-  char text[4096] = {};
-  ssize_t got = 0;
-  while (got >= 0 && !absl::StrContains(text, "watched")) {
-    const ssize_t n = read(reads, text + got, sizeof(text) - 1 - static_cast<size_t>(got));
-    if (n <= 0) break;
-    got += n;
+  std::string text;
+  const absl::Time deadline = absl::Now() + absl::Seconds(60);
+  while (!absl::StrContains(text, "watched") &&
+         WaitFd(reads.get(), POLLIN, deadline, "wait for a report").ok()) {
+    char buffer[4096];
+    const ssize_t got = read(reads.get(), buffer, sizeof buffer);
+    if (got > 0) text.append(buffer, static_cast<size_t>(got));
   }
-  EXPECT_THAT(std::string(text), HasSubstr("ended and removed: session watched"));
+  EXPECT_THAT(text, HasSubstr("ended and removed: session watched"));
   kill(watch, SIGTERM);
   int status = 0;
   ASSERT_EQ(waitpid(watch, &status, 0), watch);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status << ReadText(dir_ / "err");
-  close(reads);
   EXPECT_TRUE(store->List()->records.empty());
 }
 

@@ -20,7 +20,9 @@
 #include "reaper/sweep.h"
 #include "runtime/record/store.h"
 #include "sandbox/base/unique_fd.h"
+#include "sandbox/launcher/cgroup.h"
 #include "tests/support/actor.h"
+#include "tests/support/world.h"
 
 namespace berth {
 
@@ -75,6 +77,8 @@ void ReapingTest::TakePids(size_t count) {
 reaper::Report ReapingTest::Sweep(reaper::Options options) {
   // They are deaf to TERM: a long grace would only be waited out.
   options.grace = absl::Milliseconds(200);
+  // Of this test's own world: others may run at the same time.
+  if (World::Exists()) options.launcher_groups = launcher::CgroupOf(getpid());
   absl::StatusOr<reaper::Report> report = reaper::Sweep(*store_, options);
   EXPECT_TRUE(report.ok()) << report.status();
   if (!report.ok()) return {};
