@@ -17,7 +17,6 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "runtime/native/keeper_channel.h"
-#include "runtime/record/identity.h"
 #include "runtime/tmux/quote.h"
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/base/wait_fd.h"
@@ -45,6 +44,10 @@ absl::Status TmuxSession::ShowAgain(const WindowState& window) {
   return absl::IsAlreadyExists(shown) ? absl::OkStatus() : shown;  // another program was faster
 }
 
+bool TmuxSession::LeaderRuns() const {
+  return leader_.ok() && !WaitFd(leader_->get(), POLLIN, absl::InfinitePast(), "").ok();
+}
+
 absl::StatusOr<WindowState> TmuxSession::Window() {
   // A connection that stands outlives the socket; but nobody else gets to the server without it.
   struct stat st;
@@ -53,7 +56,7 @@ absl::StatusOr<WindowState> TmuxSession::Window() {
                                                server_->socket_path(), " is not there"));
   }
   ABSL_ASSIGN_OR_RETURN(const WindowState window, tmux::AskWindow(*server_, uid_));
-  if ((window.there && !window.dead) || CheckIdentity(leader_) != Liveness::kAlive) return window;
+  if ((window.there && !window.dead) || !LeaderRuns()) return window;
   ABSL_RETURN_IF_ERROR(ShowAgain(window));
   return WindowState{.there = true};
 }
@@ -78,7 +81,7 @@ LivenessReport TmuxSession::CheckLiveness() {
   if (!window.ok() && !absl::IsNotFound(store_->Read(uid_).status())) {
     return {Liveness::kUnknown, std::string(window.status().message())};
   }
-  if (window.ok() && window->there && !window->dead && CheckIdentity(leader_) == Liveness::kAlive) {
+  if (window.ok() && window->there && !window->dead && LeaderRuns()) {
     return {Liveness::kAlive, "its main process runs"};
   }
   return keeper_->CheckLiveness();

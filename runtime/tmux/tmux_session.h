@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "runtime/process.h"
+#include "runtime/record/identity.h"
 #include "runtime/record/record.h"
 #include "runtime/record/store.h"
 #include "runtime/session.h"
@@ -30,8 +31,10 @@ class TmuxSession final : public Session {
       : store_(std::move(store)),
         server_(std::move(server)),
         keeper_(std::move(keeper)),
-        uid_(record.uid),
-        leader_(record.leader) {}
+        uid_(record.uid) {
+    // Kept: asking it costs next to nothing, and a session is asked often.
+    if (record.leader.pid != 0) leader_ = OpenProcess(record.leader);
+  }
 
   // Of the session as such: its keeper knows.
   const std::string& handle() const override { return keeper_->handle(); }
@@ -77,12 +80,14 @@ class TmuxSession final : public Session {
   // The window, brought back if the session runs and has none.
   absl::StatusOr<tmux::WindowState> Window();
   absl::Status ShowAgain(const tmux::WindowState& window);
+  // The main process is proven to run.
+  bool LeaderRuns() const;
 
   const std::shared_ptr<const Store> store_;
   const std::shared_ptr<tmux::TmuxServer> server_;
   const std::unique_ptr<Session> keeper_;
   const std::string uid_;
-  const Identity leader_;
+  absl::StatusOr<UniqueFd> leader_ = absl::NotFoundError("it has not started");
 };
 
 }  // namespace berth
