@@ -21,6 +21,9 @@ void AddRm(Cli* cli);
 void AddStats(Cli* cli);
 void AddRename(Cli* cli);
 void AddPorts(Cli* cli);
+void AddAgentRun(Cli* cli);
+void AddAgentEvents(Cli* cli);
+void AddAgentUsage(Cli* cli);
 void AddSweep(Cli* cli);
 void AddVersion(Cli* cli);
 

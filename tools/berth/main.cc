@@ -31,11 +31,13 @@ int main(int argc, char** argv) {
   berth::cli::Cli cli;
   // In the order in which `berth --help` lists them.
   for (const auto add :
-       {berth::cli::AddRun, berth::cli::AddStart, berth::cli::AddLs, berth::cli::AddAttach,
-        berth::cli::AddSend, berth::cli::AddKeys, berth::cli::AddCapture, berth::cli::AddLogs,
-        berth::cli::AddExec, berth::cli::AddWait, berth::cli::AddKill, berth::cli::AddRm,
-        berth::cli::AddStats, berth::cli::AddRename, berth::cli::AddPorts, berth::cli::AddSweep,
-        berth::cli::AddVersion}) {
+       {berth::cli::AddRun,      berth::cli::AddStart,       berth::cli::AddLs,
+        berth::cli::AddAttach,   berth::cli::AddSend,        berth::cli::AddKeys,
+        berth::cli::AddCapture,  berth::cli::AddLogs,        berth::cli::AddExec,
+        berth::cli::AddWait,     berth::cli::AddKill,        berth::cli::AddRm,
+        berth::cli::AddStats,    berth::cli::AddRename,      berth::cli::AddPorts,
+        berth::cli::AddAgentRun, berth::cli::AddAgentEvents, berth::cli::AddAgentUsage,
+        berth::cli::AddSweep,    berth::cli::AddVersion}) {
     add(&cli);
   }
   return cli.Main(argc, argv);
