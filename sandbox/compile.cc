@@ -20,6 +20,7 @@
 #include "sandbox/cgroups/report.h"
 #include "sandbox/compile_view.h"
 #include "sandbox/limits.h"
+#include "sandbox/network/environment.h"
 #include "sandbox/policy_check.h"
 #include "sandbox/seccomp/filter.h"
 #include "sandbox/view.h"
@@ -55,13 +56,14 @@ absl::Status SetNetwork(const Policy& policy, const CompileOptions& options, San
     case Policy::Network::kAllowList:
       break;
   }
-  if (options.proxy_socket.empty() || options.proxy_port == 0) {
+  if (options.proxy_token.empty()) {
     return absl::FailedPreconditionError(
-        "an allow-list of domains takes a proxy, and none was started");
+        "an allow-list of domains takes a proxy, and there is no token for one");
   }
   plan->network = SandboxNetwork::kProxy;
-  plan->proxy_socket = options.proxy_socket;
-  plan->proxy_port = options.proxy_port;
+  plan->proxy_rules = policy.domains();
+  plan->proxy_token = options.proxy_token;
+  plan->proxy_port = network::kProxyPort;
   return absl::OkStatus();
 }
 

@@ -13,9 +13,8 @@
 #ifndef BERTH_SANDBOX_COMPILE_H_
 #define BERTH_SANDBOX_COMPILE_H_
 
-#include <stdint.h>
-
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -38,9 +37,8 @@ struct CompileOptions {
   std::string changes_dir = {};
   // Never seen, also below something that is: berth's own state, others' logs.
   std::vector<std::string> secrets = {};
-  // Of an allow-list of domains.
-  std::string proxy_socket = {};
-  uint16_t proxy_port = 0;
+  // Of an allow-list of domains: what its proxy wants to be shown, different for each start.
+  std::string proxy_token = {};
 };
 
 struct CompiledPolicy {

@@ -36,6 +36,7 @@ using launcher::SandboxNetwork;
 using launcher::SandboxPlan;
 using launcher::SandboxTier;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -306,10 +307,12 @@ TEST_F(CompileTest, LandlockGivesRightsAndNoMounts) {
 TEST_F(CompileTest, AnAllowListTakesAProxy) {
   EXPECT_THAT(TryCompile(Policy::Agent(ws_).AllowDomains({"a.b"})),
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("proxy")));
-  const SandboxPlan plan = Plan(Policy::Agent(ws_).AllowDomains({"a.b"}),
-                                {.proxy_socket = "/run/x", .proxy_port = 3128});
+  const SandboxPlan plan =
+      Plan(Policy::Agent(ws_).AllowDomains({"a.b", "*.c.d:8443"}), {.proxy_token = "t"});
   EXPECT_EQ(plan.network, SandboxNetwork::kProxy);
-  EXPECT_EQ(plan.proxy_socket, "/run/x");
+  EXPECT_THAT(plan.proxy_rules, ElementsAre("a.b", "*.c.d:8443"));
+  EXPECT_EQ(plan.proxy_token, "t");
+  EXPECT_GT(plan.proxy_port, 0);
 }
 
 TEST_F(CompileTest, TheHostsNetworkHasItsNamesButNotItsAbstractSockets) {
