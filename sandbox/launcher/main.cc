@@ -55,10 +55,6 @@ int main(int argc, char** argv) {
     prctl(PR_SET_NAME, "berth-proxy");
     return berth::network::RunProxy(kControlFd);
   }
-  if (pane) {
-    prctl(PR_SET_NAME, "berth-pane");
-    return RunPane(argv[2], argv[3], argv[4]);
-  }
   if (strcmp(argv[1], kKeeperMode) == 0) {
     prctl(PR_SET_NAME, "berth-keeper");
     return RunKeeper(argc > 3 && strcmp(argv[3], kCgroupTree) == 0);
