@@ -48,13 +48,17 @@ bool TmuxSession::LeaderRuns() const {
   return leader_.ok() && !WaitFd(leader_->get(), POLLIN, absl::InfinitePast(), "").ok();
 }
 
-absl::StatusOr<WindowState> TmuxSession::Window() {
+absl::Status TmuxSession::CheckSocket() const {
   // A connection that stands outlives the socket; but nobody else gets to the server without it.
   struct stat st;
-  if (fstatat(store_->dir().run_fd(), "tmux", &st, AT_SYMLINK_NOFOLLOW) != 0) {
-    return absl::UnavailableError(absl::StrCat("the tmux server cannot be reached: its socket ",
-                                               server_->socket_path(), " is not there"));
-  }
+  if (fstatat(store_->dir().run_fd(), "tmux", &st, AT_SYMLINK_NOFOLLOW) == 0)
+    return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("the tmux server cannot be reached: its socket ",
+                                             server_->socket_path(), " is not there"));
+}
+
+absl::StatusOr<WindowState> TmuxSession::Window() {
+  ABSL_RETURN_IF_ERROR(CheckSocket());
   ABSL_ASSIGN_OR_RETURN(const WindowState window, tmux::AskWindow(*server_, uid_));
   if ((window.there && !window.dead) || !LeaderRuns()) return window;
   ABSL_RETURN_IF_ERROR(ShowAgain(window));
@@ -77,12 +81,17 @@ absl::StatusOr<SessionInfo> TmuxSession::Info() {
 }
 
 LivenessReport TmuxSession::CheckLiveness() {
-  const absl::StatusOr<WindowState> window = Window();
-  if (!window.ok() && !absl::IsNotFound(store_->Read(uid_).status())) {
-    return {Liveness::kUnknown, std::string(window.status().message())};
+  // Of one that runs tmux is asked for no more than whether it is there: this is called often.
+  absl::Status shown = CheckSocket();
+  if (shown.ok() && LeaderRuns()) {
+    shown = server_->Call(absl::StrCat("has-session -t =", tmux::SessionName(uid_))).status();
+    if (absl::IsNotFound(shown)) shown = Window().status();
+    if (shown.ok() && LeaderRuns()) return {Liveness::kAlive, "its main process runs"};
+  } else if (shown.ok()) {
+    shown = server_->Connect(/*start=*/false).status();
   }
-  if (window.ok() && window->there && !window->dead && LeaderRuns()) {
-    return {Liveness::kAlive, "its main process runs"};
+  if (!shown.ok() && !absl::IsNotFound(store_->Read(uid_).status())) {
+    return {Liveness::kUnknown, std::string(shown.message())};
   }
   return keeper_->CheckLiveness();
 }

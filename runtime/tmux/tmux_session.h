@@ -77,6 +77,7 @@ class TmuxSession final : public Session {
   absl::Status Destroy(absl::Duration grace) override;
 
  private:
+  absl::Status CheckSocket() const;
   // The window, brought back if the session runs and has none.
   absl::StatusOr<tmux::WindowState> Window();
   absl::Status ShowAgain(const tmux::WindowState& window);
