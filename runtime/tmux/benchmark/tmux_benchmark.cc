@@ -100,15 +100,17 @@ struct Operation {
 void Measure(const Operation& operation, int rounds) {
   Samples ours("berth"), control("control mode, bare"), cli("a tmux process per call");
   const auto time = [](const std::function<void()>& call, Samples* samples) {
-    if (call == nullptr) return;
     const absl::Time begin = absl::Now();
     call();
     samples->Add(absl::ToDoubleMicroseconds(absl::Now() - begin));
   };
+  // Each comes after each of the others: after a process of its own a server is warm, and the rest
+  // of the machine cold.
+  const std::pair<const std::function<void()>*, Samples*> variants[] = {
+      {&operation.berth, &ours}, {&operation.control, &control}, {&operation.cli, &cli}};
+  constexpr int kOrders[6][3] = {{0, 1, 2}, {1, 0, 2}, {2, 0, 1}, {0, 2, 1}, {1, 2, 0}, {2, 1, 0}};
   for (int i = 0; i < rounds; ++i) {
-    time(operation.berth, &ours);
-    time(operation.control, &control);
-    time(operation.cli, &cli);
+    for (const int which : kOrders[i % 6]) time(*variants[which].first, variants[which].second);
   }
   Samples::PrintHeader(operation.name.c_str(), "control mode");
   for (const Samples* each : {&ours, &control, &cli}) each->Print(control);
