@@ -3,7 +3,7 @@
 // here, before anything is made.
 //
 //   PolicyCompiler compiler(TierReport::Probe());            // one for a runtime
-//   ABSL_ASSIGN_OR_RETURN(CompiledPolicy compiled, compiler.Compile(policy, {.home = "/home/me"}));
+//   ABSL_ASSIGN_OR_RETURN(CompiledPolicy compiled, compiler.Compile(policy, {.home = home}));
 //   request.plan = compiled.plan.Encode();
 //
 // Names of the host are resolved once, here; the helper follows no symlink that a sandbox could
@@ -33,7 +33,7 @@ struct CompileOptions {
   std::string home = {};  // of the workload; absolute, or "" for none
   // Of the tier landlock, which has no private folders: a writable one instead of them.
   std::string tmp_dir = {};
-  // Where the changes of the first, second, … copy-on-write path go: <dir>/0/upper and /work.
+  // Where the changes of the first, second, … copy-on-write path go: <dir>/0/upper, …
   std::string changes_dir = {};
   // Never seen, also below something that is: berth's own state, others' logs.
   std::vector<std::string> secrets = {};

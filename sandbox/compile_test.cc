@@ -60,7 +60,7 @@ class CompileTest : public testing::Test {
     std::string name = testing::TempDir() + "/compile.XXXXXX";
     ASSERT_NE(mkdtemp(name.data()), nullptr);
     root_ = fs::canonical(name);
-    ws_ = root_ + "/work";
+    ws_ = root_ + "/ws";
     fs::create_directories(ws_ + "/.git/hooks");
     std::ofstream(ws_ + "/.git/config") << "x";
   }
@@ -335,20 +335,20 @@ TEST_F(CompileTest, PlansWithOneHashAreTheSameAndGoOverTheWire) {
   const SandboxPlan one = Plan(Policy::Agent(ws_)), same = Plan(Policy::Agent(ws_));
   EXPECT_EQ(one.hash, same.hash);
   EXPECT_EQ(one.Encode(), same.Encode());
-  EXPECT_NE(one.hash, Plan(Policy::Agent(ws_), {.home = "/home/other"}).hash);
+  EXPECT_NE(one.hash, Plan(Policy::Agent(ws_), {.home = "/srv/other"}).hash);
   SandboxPlan decoded;
   ASSERT_TRUE(decoded.Decode(one.Encode()));
   EXPECT_EQ(decoded.Encode(), one.Encode());
 }
 
 TEST_F(CompileTest, KnowsWhatCanBeAWorkingDirectory) {
-  const SandboxPlan plan = Plan(Policy::Agent(ws_), {.home = "/home/someone"});
+  const SandboxPlan plan = Plan(Policy::Agent(ws_), {.home = "/srv/someone"});
   for (const std::string& path : std::vector<std::string>{"/", "/usr/lib", ws_, ws_ + "/a/b", root_,
-                                                          "/tmp", "/home/someone"}) {
+                                                          "/tmp", "/srv/someone"}) {
     EXPECT_TRUE(PlanShows(plan, path)) << path;
   }
   for (const std::string& path :
-       std::vector<std::string>{"/tmp/elsewhere", "/srv", "/home/someone/x", "/etcx"}) {
+       std::vector<std::string>{"/tmp/elsewhere", "/mnt", "/srv/someone/x", "/etcx"}) {
     EXPECT_FALSE(PlanShows(plan, path)) << path;
   }
 }

@@ -57,7 +57,7 @@ std::vector<SandboxMount> ToMounts(const View& view, uint64_t private_bytes,
     if (shown.access == Policy::Access::kCopyOnWrite) {
       mount.kind = Kind::kOverlay;
       mount.upper = absl::StrCat(changes_dir, "/", changed, "/upper");
-      mount.work = absl::StrCat(changes_dir, "/", changed, "/work");
+      mount.work = absl::StrCat(changes_dir, "/", changed, "/", "work");
       ++changed;
     }
     mounts.push_back(std::move(mount));

@@ -1,6 +1,6 @@
 // Policy: what a session may see, write, call, reach and use up. Immutable; copying one is cheap.
 //
-//   ABSL_ASSIGN_OR_RETURN(Policy policy, Policy::Agent("/home/me/project")
+//   ABSL_ASSIGN_OR_RETURN(Policy policy, Policy::Agent("/srv/project")
 //                                            .ReadOnly("/opt/tools")
 //                                            .AllowDomains({"github.com", "*.npmjs.org"})
 //                                            .Memory(2 << 30).Pids(256)

@@ -168,11 +168,11 @@ TEST(Dangerous, AnEnginesSocketTakesAToken) {
 }
 
 TEST(Presets, AgentsHaveAWorkspaceAndLittleElse) {
-  const Policy policy = Built(Policy::Agent("/home/me/p"));
-  EXPECT_EQ(policy.paths()[0], (Path{.path = "/home/me/p", .access = Policy::Access::kReadWrite}));
+  const Policy policy = Built(Policy::Agent("/srv/p"));
+  EXPECT_EQ(policy.paths()[0], (Path{.path = "/srv/p", .access = Policy::Access::kReadWrite}));
   for (const char* carve : {".git/hooks", ".git/config", ".bashrc", ".zshrc", ".profile", ".claude",
                             ".mcp.json", ".cursor", ".codex", ".gemini", ".vscode", ".envrc"}) {
-    EXPECT_THAT(policy.paths(), Contains(Path{.path = absl::StrCat("/home/me/p/", carve),
+    EXPECT_THAT(policy.paths(), Contains(Path{.path = absl::StrCat("/srv/p/", carve),
                                               .access = Policy::Access::kCarve}));
   }
   EXPECT_TRUE(policy.system() && policy.private_home());
