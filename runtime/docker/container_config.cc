@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,6 +27,7 @@
 #include "sandbox/base/errno_status.h"
 #include "sandbox/limits.h"
 #include "sandbox/policy.h"
+#include "sandbox/seccomp/filter.h"
 
 namespace berth {
 namespace {
@@ -52,7 +54,8 @@ absl::Status CheckPath(absl::string_view path, absl::string_view what) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> MountSource(const Mount& mount, const EngineAddress& address) {
+absl::StatusOr<std::string> MountSource(const Mount& mount, const EngineAddress& address,
+                                        bool allow_socket) {
   ABSL_RETURN_IF_ERROR(CheckPath(mount.source, "mount source"));
   if (!address.is_unix()) return mount.source;  // of a machine that we cannot see
   char* resolved = realpath(mount.source.c_str(), nullptr);
@@ -63,7 +66,7 @@ absl::StatusOr<std::string> MountSource(const Mount& mount, const EngineAddress&
   char* socket = realpath(address.path().c_str(), nullptr);
   const std::string engine = socket != nullptr ? socket : address.path();
   free(socket);
-  if (IsBelow(engine, source)) {
+  if (!allow_socket && IsBelow(engine, source)) {
     return absl::FailedPreconditionError(
         absl::StrCat("mount source '", mount.source,
                      "' has the engine's own socket in it, and with that the "
@@ -80,7 +83,9 @@ absl::Status AddMounts(const SessionSpec& spec, const EngineAddress& address, Js
       return absl::InvalidArgumentError(
           absl::StrCat("mount target '", mount.target, "' is berth's own place"));
     }
-    ABSL_ASSIGN_OR_RETURN(const std::string source, MountSource(mount, address));
+    ABSL_ASSIGN_OR_RETURN(
+        const std::string source,
+        MountSource(mount, address, spec.policy.has_value() && spec.policy->docker_socket()));
     if (spec.policy.has_value()) {
       // What is not mounted cannot be seen at all; what is must be as the policy has it.
       for (const Policy::Path& path : spec.policy->paths()) {
@@ -152,6 +157,25 @@ void AddLimits(const Limits& limits, Json* host) {
   }
 }
 
+// What a policy says besides limits, network and system calls.
+absl::Status AddPolicy(const Policy& policy, Json* config, Json* host) {
+  if (policy.tier() != Tier::kAuto) {
+    return absl::UnimplementedError(absl::StrCat(
+        "tier '", TierName(policy.tier()), "': a container is the engine's own kind of isolation"));
+  }
+  if (policy.host_pid_namespace()) {
+    return absl::UnimplementedError("a session's container has processes of its own only");
+  }
+  (*host)["CapDrop"] = {"ALL"};
+  (*host)["SecurityOpt"] = {"no-new-privileges"};
+  if (policy.seccomp_off()) (*host)["SecurityOpt"].push_back("seccomp=unconfined");
+  for (const std::string& path : policy.tmpfs()) {
+    if (!(*host)["Tmpfs"].contains(path)) (*host)["Tmpfs"][path] = "";
+  }
+  if (!policy.hostname().empty()) (*config)["Hostname"] = policy.hostname();
+  return absl::OkStatus();
+}
+
 absl::Status AddNetwork(const SessionSpec& spec, Json* host) {
   std::string network = spec.container.network;
   if (absl::StrContains(network, "container:")) {
@@ -221,11 +245,25 @@ absl::StatusOr<Json> MakeContainerConfig(const SessionSpec& spec, const EngineAd
   ABSL_RETURN_IF_ERROR(AddNetwork(spec, &host));
   if (spec.policy.has_value()) {
     AddLimits(spec.policy->limits(), &host);
-    host["CapDrop"] = {"ALL"};
-    host["SecurityOpt"] = {"no-new-privileges"};
+    ABSL_RETURN_IF_ERROR(AddPolicy(*spec.policy, &config, &host));
   }
   config["HostConfig"] = std::move(host);
   return config;
+}
+
+absl::StatusOr<std::string> MakeFilter(const SessionSpec& spec) {
+  if (!spec.policy.has_value() || spec.policy->seccomp_off()) return "";
+  seccomp::FilterSpec wanted;
+  for (const std::string& name : spec.policy->socket_families()) {
+    if (name == "unix") wanted.sockets.push_back(AF_UNIX);
+    if (name == "inet") wanted.sockets.push_back(AF_INET);
+    if (name == "inet6") wanted.sockets.push_back(AF_INET6);
+    if (name == "netlink") wanted.sockets.push_back(AF_NETLINK);
+  }
+  wanted.debugging = spec.policy->debugging();
+  wanted.namespaces = spec.policy->nested_user_namespaces();
+  wanted.deny = spec.policy->denied_syscalls();
+  return seccomp::CompileFilter(wanted);
 }
 
 std::string ConfigSum(const Json& config) {

@@ -42,6 +42,10 @@ absl::StatusOr<nlohmann::json> MakeContainerConfig(const SessionSpec& spec,
                                                    const EngineAddress& address,
                                                    const std::string& image_id);
 
+// The filter of system calls that a policy asks for, on top of the engine's; "" if there is none to
+// be. An array of sock_filter.
+absl::StatusOr<std::string> MakeFilter(const SessionSpec& spec);
+
 // Equal for equal configurations.
 std::string ConfigSum(const nlohmann::json& config);
 

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -41,6 +42,12 @@ constexpr char kArchitecture[] =
 #else
     "arm64";
 #endif
+
+// Past some centuries there is no limit.
+int64_t LimitMs(absl::Duration limit) {
+  const int64_t ms = std::max<int64_t>(absl::ToInt64Milliseconds(limit), 0);
+  return ms > (int64_t{1} << 43) ? -1 : ms;
+}
 
 absl::StatusOr<Image> FindImage(EngineClient* client, const ContainerSpec& wanted) {
   const Images images(client);
@@ -152,6 +159,7 @@ absl::StatusOr<std::unique_ptr<Session>> DockerBackend::Create(const SessionSpec
   ABSL_ASSIGN_OR_RETURN(const std::string address, NumericAddress(client->address()));
   ABSL_ASSIGN_OR_RETURN(const Image image, FindImage(client.get(), spec.container));
   ABSL_ASSIGN_OR_RETURN(const Json config, MakeContainerConfig(spec, client->address(), image.id));
+  ABSL_ASSIGN_OR_RETURN(const std::string filter, MakeFilter(spec));
   ABSL_ASSIGN_OR_RETURN(const std::string relay, RelayPath());
 
   // The session that holds the streams: the relay, in the place of the program.
@@ -161,8 +169,10 @@ absl::StatusOr<std::unique_ptr<Session>> DockerBackend::Create(const SessionSpec
   ABSL_ASSIGN_OR_RETURN(held.env, MakeEnv(spec, image));
   held.cwd = "/";
   held.policy.reset();
-  if (spec.policy.has_value())
-    held.wall_limit = std::min(held.wall_limit, spec.policy->limits().wall);
+  // Limits in time are the relay's: they count from the program's start, not from the keeper's.
+  absl::Duration wall = spec.wall_limit;
+  if (spec.policy.has_value()) wall = std::min(wall, spec.policy->limits().wall);
+  held.wall_limit = held.inactivity_limit = absl::InfiniteDuration();
   if (!spec.cwd.empty()) held.labels["berth.cwd"] = spec.cwd;
   // Time for the engine to do what the relay asks of it when the session is to end.
   held.grace = spec.grace + absl::Seconds(15);
@@ -178,6 +188,7 @@ absl::StatusOr<std::unique_ptr<Session>> DockerBackend::Create(const SessionSpec
     ABSL_RETURN_IF_ERROR(client->Upload(
         "PUT", absl::StrCat("/containers/", record->container_id, "/archive?path=%2F"),
         InsideArchive(), nullptr, EngineClient::kLimit));
+    ABSL_RETURN_IF_ERROR(KeepFilter(*store_, uid, filter));
     ABSL_ASSIGN_OR_RETURN(StartReport made, StartReport::Make(*store_, uid));
     report.emplace(std::move(made));
     std::vector<std::string> argv = {
@@ -190,6 +201,9 @@ absl::StatusOr<std::unique_ptr<Session>> DockerBackend::Create(const SessionSpec
         absl::StrCat(store_->dir().path(), "/sessions/", uid, "/end"),
         spec.durable || spec.container.reuse ? "keep" : "remove",
         absl::StrCat(std::clamp<int64_t>(absl::ToInt64Milliseconds(spec.grace), 0, 1 << 30)),
+        absl::StrCat(LimitMs(wall)),
+        absl::StrCat(LimitMs(spec.inactivity_limit)),
+        absl::BytesToHexString(filter),
         spec.cwd};
     argv.insert(argv.end(), spec.command.argv().begin(), spec.command.argv().end());
     completed->command = Command::Argv(std::move(argv));

@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -85,13 +86,14 @@ std::optional<ExitStatus> DockerSession::WrittenEnd() const {
   const std::vector<absl::string_view> words = absl::StrSplit(
       absl::string_view(text, static_cast<size_t>(n)), absl::ByAnyChar(" \n"), absl::SkipEmpty());
   ExitStatus status;
-  int oom = 0, stopped = 0;
-  if (words.size() != 4 || !absl::SimpleAtoi(words[0], &status.code) ||
+  int oom = 0, stopped = 0, reason = 0;
+  if (words.size() != 5 || !absl::SimpleAtoi(words[0], &status.code) ||
       !absl::SimpleAtoi(words[1], &status.signal) || !absl::SimpleAtoi(words[2], &oom) ||
-      !absl::SimpleAtoi(words[3], &stopped)) {
+      !absl::SimpleAtoi(words[3], &stopped) || !absl::SimpleAtoi(words[4], &reason)) {
     return std::nullopt;
   }
-  status.reason = oom != 0             ? EndReason::kOom
+  status.reason = reason != 0          ? static_cast<EndReason>(reason)
+                  : oom != 0           ? EndReason::kOom
                   : stopped != 0       ? EndReason::kStopped
                   : status.signal != 0 ? EndReason::kSignaled
                                        : EndReason::kExited;
@@ -135,11 +137,8 @@ absl::StatusOr<DockerSession::Truth> DockerSession::Ask() const {
   if (std::optional<ExitStatus> end = WrittenEnd(); end.has_value()) {
     Truth truth;
     truth.state = SessionState::kExited;
-    // The keeper knows of limits that the relay does not.
-    const absl::StatusOr<ExitStatus> held = held_->Wait(absl::Now() + kAskTime);
-    if (held.ok() && (held->reason == EndReason::kWall || held->reason == EndReason::kInactivity)) {
-      end->reason = held->reason;
-    }
+    // All that it wrote is the keeper's before anybody is told that it ended.
+    held_->Wait(absl::Now() + kAskTime).IgnoreError();
     truth.exit = *end;
     truth.reason = Describe(*end);
     return truth;
@@ -224,8 +223,15 @@ absl::StatusOr<std::unique_ptr<Process>> DockerSession::Exec(const ProcessSpec& 
   const std::string cwd = !spec.cwd.empty()                    ? spec.cwd
                           : session_cwd != record.labels.end() ? session_cwd->second
                                                                : "";
-  std::vector<std::string> argv = {relay,      "relay-exec",  address, version,
-                                   container_, report.path(), cwd};
+  ABSL_ASSIGN_OR_RETURN(const std::string filter, KeptFilter(*store_, uid_));
+  std::vector<std::string> argv = {relay,
+                                   "relay-exec",
+                                   address,
+                                   version,
+                                   container_,
+                                   report.path(),
+                                   absl::BytesToHexString(filter),
+                                   cwd};
   argv.insert(argv.end(), spec.command.argv().begin(), spec.command.argv().end());
   ProcessSpec below = spec;
   below.command = Command::Argv(std::move(argv));
@@ -327,7 +333,6 @@ absl::StatusOr<ExitStatus> DockerSession::Wait(absl::Time deadline) {
     }
   }
   ABSL_RETURN_IF_ERROR(StillThere());
-  // All that it wrote is the keeper's before anybody is told that it ended.
   if (engine.ok() && !WrittenEnd().has_value()) {
     const absl::Status code = ReadWait(engine->get()).status();
     if (!code.ok() && !WrittenEnd().has_value()) return code;

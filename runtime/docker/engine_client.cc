@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -124,6 +125,9 @@ absl::StatusOr<EngineClient::Reply> EngineClient::Send(const char* method, const
   request.method = method;
   request.path = path;
   request.body = std::move(body);
+  // send() of a whole request leaves this to its caller; without it the limit would never be
+  // reached.
+  request.start_time_ = std::chrono::steady_clock::now();
   if (!request.body.empty()) request.set_header("Content-Type", type);
   Reply reply;
   bool too_long = false, gave_up = false;

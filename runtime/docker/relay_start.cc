@@ -30,6 +30,8 @@
 namespace berth {
 namespace {
 
+constexpr char kFilterFile[] = "filter";
+
 absl::StatusOr<int> MakeRelay() {
   UniqueFd fd(memfd_create("berth-relay", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd.ok()) return ErrnoStatus(errno, "make a memfd for the relay");
@@ -50,6 +52,30 @@ absl::StatusOr<std::string> RelayPath() {
   ABSL_RETURN_IF_ERROR(fd->status());
   // By this process's number, which is its own as long as it runs this.
   return absl::StrCat("/proc/", getpid(), "/fd/", **fd);
+}
+
+absl::Status KeepFilter(const Store& store, const std::string& uid, absl::string_view filter) {
+  if (filter.empty()) return absl::OkStatus();
+  ABSL_ASSIGN_OR_RETURN(const UniqueFd folder, store.OpenSessionDir(uid));
+  const UniqueFd file(openat(folder.get(), kFilterFile,
+                             O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file.ok() ||
+      write(file.get(), filter.data(), filter.size()) != static_cast<ssize_t>(filter.size())) {
+    return ErrnoStatus(errno, "keep the filter of system calls");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> KeptFilter(const Store& store, const std::string& uid) {
+  ABSL_ASSIGN_OR_RETURN(const UniqueFd folder, store.OpenSessionDir(uid));
+  const UniqueFd file(openat(folder.get(), kFilterFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!file.ok() && errno == ENOENT) return "";
+  std::string filter(1 << 20, '\0');
+  const ssize_t n = file.ok() ? read(file.get(), filter.data(), filter.size()) : -1;
+  // Not run without it.
+  if (n <= 0) return ErrnoStatus(errno, "read the filter of system calls");
+  filter.resize(static_cast<size_t>(n));
+  return filter;
 }
 
 absl::StatusOr<StartReport> StartReport::Make(const Store& store, const std::string& uid) {

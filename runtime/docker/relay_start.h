@@ -17,6 +17,11 @@ namespace berth {
 // a sealed memfd, made once. What runs from it goes on when this process has ended.
 absl::StatusOr<std::string> RelayPath();
 
+// The filter of system calls of a session's programs, kept in its folder: those that come by Exec
+// are under it too. "" is none.
+absl::Status KeepFilter(const Store& store, const std::string& uid, absl::string_view filter);
+absl::StatusOr<std::string> KeptFilter(const Store& store, const std::string& uid);
+
 // A fifo in a session's folder in which a relay tells how the start of its program went. Removes
 // it when it ends.
 class StartReport {

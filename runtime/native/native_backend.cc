@@ -188,8 +188,12 @@ absl::StatusOr<std::unique_ptr<Session>> NativeBackend::CreateAs(const Guise& gu
   record.log = spec.log_path;
   record.labels.insert(spec.labels.begin(), spec.labels.end());
   ABSL_ASSIGN_OR_RETURN(record, store_->Reserve(std::move(record)));
+  SessionSpec completed = spec;
+  absl::Status started = absl::OkStatus();
+  if (guise.reserved != nullptr) started = guise.reserved(&record, &completed);
   UniqueFd owner;
-  if (absl::Status started = Start(guise, spec, &record, &owner); !started.ok()) {
+  if (started.ok()) started = Start(guise, completed, &record, &owner);
+  if (!started.ok()) {
     // A keeper hears that its owner has left, or left by itself: wait for it, then nothing else is
     // there.
     if (owner.ok()) Leave(owner.get(), spec.grace);

@@ -43,6 +43,9 @@ class NativeBackend final : public Backend {
 
   // For a backend that shows native sessions in a way of its own.
   struct Guise {
+    // The record is reserved and nothing runs: completes both, where what is to run depends on the
+    // session's id.
+    std::function<absl::Status(Record*, SessionSpec*)> reserved = nullptr;
     // The keeper stands, its program waits. Fills in what the record is to say besides.
     std::function<absl::Status(int keeper, Record*)> prepare = nullptr;
     // The record is durable, the program is about to run.

@@ -2,11 +2,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,6 +40,14 @@ constexpr size_t kOutputQueue = 256 << 10;  // read from the program, not yet ta
 constexpr size_t kPiece = 32 << 10;
 constexpr int kLastWords = 10000;  // milliseconds for the engine to take what is left at the end
 
+// In the child. On top of the engine's own filter; both must agree.
+bool Confine(std::vector<sock_filter>* filter) {
+  if (filter->empty()) return true;
+  sock_fprog program{static_cast<unsigned short>(filter->size()), filter->data()};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
+}
+
 class Inside {
  public:
   explicit Inside(bool first) : first_(first) {}
@@ -62,6 +74,7 @@ class Inside {
   Queue out_, input_;
   bool input_ends_ = false, outside_gone_ = false, set_up_ = false, failed_ = false;
 
+  std::vector<sock_filter> filter_;  // of system calls, for the program
   bool pty_ = false;
   UniqueFd terminal_, slave_, stdin_, stdout_, stderr_;
   pid_t main_ = -1;
@@ -122,7 +135,12 @@ ChildPlan::Error Inside::StartProgram(const char* cwd, const std::vector<const c
   // Not clone3, which the engine's seccomp filter refuses.
   main_ = fork();
   if (main_ < 0) return {Step::kClone, errno};
-  if (main_ == 0) launcher::RunChild(&plan);
+  if (main_ == 0) {
+    if (Confine(&filter_)) launcher::RunChild(&plan);
+    const ChildPlan::Error refused{Step::kExec, errno};
+    [[maybe_unused]] const ssize_t n = write(plan.error_fd, &refused, sizeof(refused));
+    _exit(127);
+  }
   errors_write.reset();
   ChildPlan::Error error;
   ssize_t n;
@@ -139,7 +157,10 @@ bool Inside::SetUp(std::string_view body) {
   const char* cwd = in.GetString();
   const std::vector<const char*> argv = in.GetStrings(1 << 20);
   std::vector<const char*> env = in.GetStrings(1 << 20);
-  if (!in.done() || env.empty()) return false;
+  const std::string_view filter = in.GetBytes();
+  if (!in.done() || env.empty() || filter.size() % sizeof(sock_filter) != 0) return false;
+  filter_.resize(filter.size() / sizeof(sock_filter));
+  memcpy(filter_.data(), filter.data(), filter.size());
   // What the engine knows and the outside does not: the home of the image's user.
   std::string home = "HOME=";
   bool has_home = false;

@@ -12,8 +12,10 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/docker/relay/frames.h"
@@ -33,9 +35,15 @@ constexpr int kCallMs = 30000;
 constexpr size_t kPiece = 32 << 10;
 constexpr size_t kOutputQueue = 256 << 10;
 
+// Reasons, as EndReason counts them.
+constexpr int kWall = 4, kInactivity = 5;
+
+uint64_t After(int64_t ms) { return launcher::NowNs() + static_cast<uint64_t>(ms) * 1000000; }
+
 struct End {
   int code = 0, signal = 0;
   bool oom = false, stopped = false;
+  int reason = 0;  // EndReason of runtime/types.h, for a limit that was reached
 };
 
 class Outside {
@@ -46,9 +54,10 @@ class Outside {
         container_(std::move(container)),
         report_path_(std::move(report)) {}
 
-  std::string end_path, cwd;
+  std::string end_path, filter, cwd;
   bool main = true, cleanup = false;
   uint64_t grace_ms = 0;
+  int64_t wall_ms = -1, inactivity_ms = -1;  // negative: none
   std::vector<const char*> command;
 
   int Run();
@@ -65,6 +74,7 @@ class Outside {
   void TakeSignals();
   void PushSize();
   void Stop();
+  void CheckLimits();
   void LearnEnd();
   bool AskForEnd();
   [[noreturn]] void Finish();
@@ -79,7 +89,7 @@ class Outside {
   size_t window_ = kInputWindow;
   bool input_open_ = true, stream_open_ = true, reported_ = false;
   bool ended_ = false;  // the inside has said how
-  uint64_t kill_at_ = kNever;
+  uint64_t kill_at_ = kNever, wall_at_ = kNever, quiet_at_ = kNever;
   std::string exec_;
   End end_;
 };
@@ -91,6 +101,15 @@ void Outside::Report(const std::string& text) {
   const UniqueFd fd(open(report_path_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
   if (fd.ok()) [[maybe_unused]]
     const ssize_t n = write(fd.get(), text.data(), text.size());
+}
+
+std::string FromHex(std::string_view text) {
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  std::string out;
+  for (size_t i = 0; i + 1 < text.size(); i += 2) {
+    out.push_back(static_cast<char>(digit(text[i]) << 4 | digit(text[i + 1])));
+  }
+  return out;
 }
 
 std::string Failure(const char* step, const Answer& answer) {
@@ -133,7 +152,7 @@ void Outside::SendSetup() {
   for (char** entry = environ; *entry != nullptr; ++entry) env.push_back(*entry);
   launcher::Writer out;
   out.Put(terminal_).Put(uint16_t{size.ws_row}).Put(uint16_t{size.ws_col});
-  out.Put(std::string_view(cwd)).PutList(command).PutList(env);
+  out.Put(std::string_view(cwd)).PutList(command).PutList(env).Put(std::string_view(filter));
   to_engine_.Push(Frame(kSetUp, out.body()));
 }
 
@@ -141,6 +160,9 @@ bool Outside::Take(char type, std::string_view body) {
   launcher::Reader in(body.data(), body.size());
   switch (type) {
     case kStarted:
+      // Time counts from here, not from when a container was asked for.
+      if (wall_ms >= 0) wall_at_ = After(wall_ms);
+      if (inactivity_ms >= 0) quiet_at_ = After(inactivity_ms);
       Report("R");
       return true;
     case kNotStarted: {
@@ -150,10 +172,9 @@ bool Outside::Take(char type, std::string_view body) {
       return true;
     }
     case kOutput:
-      out_.Push(body);
-      return true;
     case kErrors:
-      err_.Push(body);
+      (type == kOutput ? out_ : err_).Push(body);
+      if (quiet_at_ != kNever) quiet_at_ = After(inactivity_ms);
       return true;
     case kTaken:
       window_ += in.Get<uint32_t>();
@@ -220,6 +241,14 @@ void Outside::Stop() {
   Request(address_, "POST", At("/containers/" + container_ + "/kill?signal=TERM"), "", 5000);
 }
 
+void Outside::CheckLimits() {
+  const uint64_t now = launcher::NowNs();
+  if (std::min(wall_at_, quiet_at_) > now) return;
+  if (kill_at_ == kNever) end_.reason = wall_at_ <= now ? kWall : kInactivity;
+  wall_at_ = quiet_at_ = kNever;
+  Stop();
+}
+
 void Outside::TakeSignals() {
   signalfd_siginfo info;
   while (read(signals_.get(), &info, sizeof(info)) == ssize_t{sizeof(info)}) {
@@ -249,7 +278,8 @@ void Outside::Pump() {
       {out_.empty() ? -1 : 1, POLLOUT, 0},
       {err_.empty() ? -1 : 2, POLLOUT, 0},
   };
-  if (poll(fds, 5, early_.empty() ? launcher::PollTimeout(kill_at_) : 0) < 0) return;
+  const uint64_t next = std::min({kill_at_, wall_at_, quiet_at_});
+  if (poll(fds, 5, early_.empty() ? launcher::PollTimeout(next) : 0) < 0) return;
   if (fds[0].revents != 0) TakeSignals();
   if ((fds[1].revents & (POLLIN | POLLHUP | POLLERR)) != 0 || !early_.empty()) ReadStream();
   if (fds[2].revents != 0) ReadInput();
@@ -257,6 +287,7 @@ void Outside::Pump() {
   // Nobody reads: what is written is for nobody.
   if (!out_.Write(1)) out_.Clear();
   if (!err_.Write(2)) err_.Clear();
+  CheckLimits();
   if (kill_at_ <= launcher::NowNs()) {
     kill_at_ = launcher::NowNs() + 5000000000;
     Request(address_, "POST", At("/containers/" + container_ + "/kill?signal=KILL"), "", 5000);
@@ -274,7 +305,7 @@ bool Outside::AskForEnd() {
       main ? Request(address_, "GET", At("/containers/" + container_ + "/json"), "", kCallMs)
            : Request(address_, "GET", At("/exec/" + exec_ + "/json"), "", kCallMs);
   if (answer.status == 404) {
-    if (!ended_) end_ = {0, SIGKILL, false, true};  // removed with force
+    if (!ended_) end_ = {0, SIGKILL, false, true, end_.reason};  // removed with force
     return true;
   }
   if (answer.status != 200) return false;
@@ -297,7 +328,9 @@ bool Outside::AskForEnd() {
 
 // An engine that does not answer says nothing of the container: it is asked again until it does.
 void Outside::LearnEnd() {
-  if (ended_ && (end_.signal != SIGKILL || end_.stopped)) return;
+  // Only a KILL can have been for want of memory; a shell tells that of its program as 137.
+  const bool killed = end_.signal == SIGKILL || end_.code == 128 + SIGKILL;
+  if (ended_ && (!killed || end_.stopped)) return;
   uint64_t pause_ms = 100;
   while (!AskForEnd()) {
     pollfd wait{signals_.get(), POLLIN, 0};
@@ -314,7 +347,8 @@ void Outside::LearnEnd() {
 void Outside::Finish() {
   if (main) {
     const std::string text = std::to_string(end_.code) + " " + std::to_string(end_.signal) + " " +
-                             (end_.oom ? "1 " : "0 ") + (end_.stopped ? "1\n" : "0\n");
+                             (end_.oom ? "1 " : "0 ") + (end_.stopped ? "1 " : "0 ") +
+                             std::to_string(end_.reason) + "\n";
     const std::string fresh = end_path + ".new";
     {
       const UniqueFd fd(
@@ -365,22 +399,26 @@ int Outside::Run() {
 }  // namespace
 
 int RunMain(int argc, char** argv) {
-  if (argc < 8) return 2;
+  if (argc < 11) return 2;
   Outside outside(argv[0], argv[1], argv[2], argv[3]);
   outside.end_path = argv[4];
   outside.cleanup = strcmp(argv[5], "remove") == 0;
   outside.grace_ms = strtoull(argv[6], nullptr, 10);
-  outside.cwd = argv[7];
-  outside.command.assign(argv + 8, argv + argc);
+  outside.wall_ms = strtoll(argv[7], nullptr, 10);
+  outside.inactivity_ms = strtoll(argv[8], nullptr, 10);
+  outside.filter = FromHex(argv[9]);
+  outside.cwd = argv[10];
+  outside.command.assign(argv + 11, argv + argc);
   return outside.Run();
 }
 
 int RunExec(int argc, char** argv) {
-  if (argc < 6) return 2;
+  if (argc < 7) return 2;
   Outside outside(argv[0], argv[1], argv[2], argv[3]);
   outside.main = false;
-  outside.cwd = argv[4];
-  outside.command.assign(argv + 5, argv + argc);
+  outside.filter = FromHex(argv[4]);
+  outside.cwd = argv[5];
+  outside.command.assign(argv + 6, argv + argc);
   return outside.Run();
 }
 

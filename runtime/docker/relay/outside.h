@@ -13,9 +13,11 @@ namespace berth::relay {
 //   version  "/v1.44"
 //   container  its id
 //   report   a fifo in which the start is told: "R", "E step errno" or "X text"
-//   end      (main) a file in which the end is told: "code signal oom stopped"
+//   end      (main) a file in which the end is told: "code signal oom stopped reason"
 //   cleanup  (main) "remove": at TERM the container is removed too
 //   grace    (main) milliseconds between TERM and KILL
+//   wall, inactivity  (main) limits in milliseconds from the program's start; -1 is none
+//   filter   of system calls, in hexadecimal; "" is none
 //   cwd      in the container; "" is where the engine starts it
 //   command… may be empty
 // The environment is the program's.

@@ -1,0 +1,121 @@
+#include "runtime/docker/engine_address.h"
+
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/status_matchers.h"
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace berth {
+namespace {
+
+using ::absl_testing::IsOk;
+using ::absl_testing::StatusIs;
+using ::testing::HasSubstr;
+
+TEST(EngineAddress, UnixAndTcpAreUnderstood) {
+  auto unix_socket = EngineAddress::Parse("unix:///run/x.sock");
+  ASSERT_THAT(unix_socket, IsOk());
+  EXPECT_TRUE(unix_socket->is_unix());
+  EXPECT_EQ(unix_socket->path(), "/run/x.sock");
+  for (const auto& [text, host, port] :
+       {std::tuple{"tcp://10.0.0.1:1234", "10.0.0.1", 1234}, std::tuple{"tcp://host", "host", 2375},
+        std::tuple{"http://host:80/", "host", 80}, std::tuple{"tcp://[::1]:99", "::1", 99},
+        std::tuple{"tcp://[fe80::1]", "fe80::1", 2375}, std::tuple{"tcp://:77", "127.0.0.1", 77}}) {
+    auto address = EngineAddress::Parse(text);
+    ASSERT_THAT(address, IsOk()) << text;
+    EXPECT_FALSE(address->is_unix());
+    EXPECT_EQ(address->host(), host) << text;
+    EXPECT_EQ(address->port(), port) << text;
+  }
+}
+
+TEST(EngineAddress, OthersAreRefusedWithTheReason) {
+  for (const char* text :
+       {"", "unix://", "unix://relative", "tcp://h:0", "tcp://h:99999", "tcp://h:x", "tcp://a b",
+        "tcp://a/b\r\nX: y", "gopher://x", "/var/run/docker.sock"}) {
+    EXPECT_THAT(EngineAddress::Parse(text), StatusIs(absl::StatusCode::kInvalidArgument)) << text;
+  }
+  EXPECT_THAT(EngineAddress::Parse("unix:///" + std::string(200, 'x')),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  for (const char* text : {"ssh://me@host", "npipe:////./pipe/x", "fd://", "https://host:2376"}) {
+    EXPECT_THAT(EngineAddress::Parse(text), StatusIs(absl::StatusCode::kUnimplemented)) << text;
+  }
+}
+
+class Resolve : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* name : {"DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_TLS_VERIFY", "DOCKER_TLS"})
+      unsetenv(name);
+    folder_ = absl::StrCat(testing::TempDir(), "/docker-config");
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    setenv("DOCKER_CONFIG", folder_.c_str(), 1);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  void Write(const std::string& path, const std::string& text) {
+    const std::filesystem::path file = folder_ + "/" + path;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << text;
+  }
+
+  std::string folder_;
+};
+
+TEST_F(Resolve, TheDefaultIsTheSocket) {
+  auto address = EngineAddress::Resolve();
+  ASSERT_THAT(address, IsOk());
+  EXPECT_EQ(address->text(), "unix:///var/run/docker.sock");
+}
+
+TEST_F(Resolve, DockerHostIsBeforeTheContext) {
+  Write("contexts/meta/aaaa/meta.json",
+        R"({"Name":"far","Endpoints":{"docker":{"Host":"tcp://far:1"}}})");
+  Write("config.json", R"({"currentContext":"far"})");
+  EXPECT_EQ(EngineAddress::Resolve()->text(), "tcp://far:1");
+  setenv("DOCKER_CONTEXT", "default", 1);
+  EXPECT_EQ(EngineAddress::Resolve()->text(), EngineAddress::kDefault);
+  unsetenv("DOCKER_CONTEXT");
+  setenv("DOCKER_HOST", "tcp://near:2", 1);
+  EXPECT_EQ(EngineAddress::Resolve()->text(), "tcp://near:2");
+  setenv("DOCKER_CONTEXT", "far", 1);
+  EXPECT_EQ(EngineAddress::Resolve()->text(), "tcp://near:2");
+}
+
+TEST_F(Resolve, AContextThatIsNotThereOrNotReadableIsToldByName) {
+  setenv("DOCKER_CONTEXT", "nowhere", 1);
+  EXPECT_THAT(EngineAddress::Resolve(),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("nowhere")));
+  Write("contexts/meta/aaaa/meta.json", "{\"Name\":");
+  Write("contexts/meta/bbbb/meta.json", R"({"Name":"nowhere","Endpoints":[]})");
+  EXPECT_THAT(EngineAddress::Resolve(), StatusIs(absl::StatusCode::kFailedPrecondition));
+  unsetenv("DOCKER_CONTEXT");
+  Write("config.json", "[1,2");
+  EXPECT_EQ(EngineAddress::Resolve()->text(), EngineAddress::kDefault);
+}
+
+TEST_F(Resolve, WhatAsksForTlsIsNeverTalkedToWithout) {
+  setenv("DOCKER_HOST", "tcp://far:2376", 1);
+  setenv("DOCKER_TLS_VERIFY", "1", 1);
+  EXPECT_THAT(EngineAddress::Resolve(),
+              StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("TLS")));
+  unsetenv("DOCKER_HOST");
+  EXPECT_THAT(EngineAddress::Resolve(), IsOk());  // a unix socket has none
+  Write("contexts/meta/aaaa/meta.json",
+        R"({"Name":"far","Endpoints":{"docker":{"Host":"tcp://far:1"}}})");
+  Write("contexts/tls/aaaa/docker/ca.pem", "x");
+  setenv("DOCKER_CONTEXT", "far", 1);
+  EXPECT_THAT(EngineAddress::Resolve(),
+              StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("TLS")));
+}
+
+}  // namespace
+}  // namespace berth
