@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -62,6 +64,18 @@ void RemoveGroups(const std::string& name) {
       RemoveGroup(hierarchy.path().string() + "/" + name);
     }
   }
+}
+
+bool AllStopped(pid_t pid) {
+  std::error_code error;
+  for (const auto& task : fs::directory_iterator(absl::StrCat("/proc/", pid, "/task"), error)) {
+    std::ifstream file(task.path() / "stat");
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    const size_t name_end = text.rfind(')');
+    // "T" is stopped. A thread that is gone meanwhile has no text.
+    if (name_end != std::string::npos && text.substr(name_end, 3) != ") T") return false;
+  }
+  return !error;
 }
 
 // The guardian's part. Single-threaded, a copy of the test's memory: only what is simple.
@@ -232,7 +246,15 @@ absl::StatusOr<pid_t> DockerEngine::DaemonPid() const {
 
 absl::Status DockerEngine::Freeze() {
   ABSL_ASSIGN_OR_RETURN(const pid_t pid, DaemonPid());
-  return kill(pid, SIGSTOP) == 0 ? absl::OkStatus() : ErrnoStatus(errno, "stop dockerd");
+  if (kill(pid, SIGSTOP) != 0) return ErrnoStatus(errno, "stop dockerd");
+  // The kernel tells only a parent when the last thread has stopped, and that is not us: until then
+  // one may still answer.
+  const absl::Time deadline = absl::Now() + kStartTime;
+  while (!AllStopped(pid)) {
+    if (absl::Now() > deadline) return absl::DeadlineExceededError("dockerd does not stop");
+    sched_yield();
+  }
+  return absl::OkStatus();
 }
 
 absl::Status DockerEngine::Thaw() {
