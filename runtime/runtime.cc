@@ -220,7 +220,7 @@ class RuntimeImpl final : public Runtime {
   absl::Mutex mutex_;
   std::optional<Lease> lease_
       ABSL_GUARDED_BY(mutex_);  // outlives what the backends end with this Runtime
-  TmuxBackend tmux_;  // outlives native_, whose sessions it shows
+  TmuxBackend tmux_;            // outlives native_, whose sessions it shows
   NativeBackend native_;
   NixBackend nix_;
   DockerBackend docker_;

@@ -21,9 +21,9 @@
 #include "runtime/native/keeper_channel.h"
 #include "runtime/native/native_process.h"
 #include "runtime/native/native_session.h"
-#include "runtime/native/start_request.h"
 #include "runtime/record/identity.h"
 #include "runtime/record/session_name.h"
+#include "runtime/start_request.h"
 #include "sandbox/base/errno_status.h"
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/base/wait_fd.h"
@@ -127,6 +127,20 @@ absl::StatusOr<std::shared_ptr<launcher::LauncherClient>> NativeBackend::Launche
   return launcher_;
 }
 
+absl::Status NativeBackend::ApplyPolicy(const SessionSpec& spec, absl::string_view uid,
+                                        launcher::KeeperSpec* keeper) {
+  if (!spec.policy.has_value()) return absl::OkStatus();
+  keeper->wall_ms = LimitMs(std::min(spec.wall_limit, spec.policy->limits().wall));
+  return policies_
+      .Apply(*spec.policy, {.env = &keeper->env,
+                            .cwd = &keeper->cwd,
+                            .cwd_given = !spec.cwd.empty(),
+                            .inherits_all = spec.env.inherits_all(),
+                            .plan = &keeper->plan,
+                            .session_dir = absl::StrCat(store_->dir().path(), "/sessions/", uid)})
+      .status();
+}
+
 absl::Status NativeBackend::Start(const Guise& guise, const SessionSpec& spec, Record* record,
                                   UniqueFd* owner) {
   ABSL_ASSIGN_OR_RETURN(launcher::KeeperSpec keeper_spec, ToKeeperSpec(spec));
@@ -137,6 +151,7 @@ absl::Status NativeBackend::Start(const Guise& guise, const SessionSpec& spec, R
   });
   keeper_spec.env.push_back(absl::StrCat("BERTH_SESSION=", spec.name));
   keeper_spec.env.push_back(absl::StrCat("BERTH_TOKEN=", record->token));
+  ABSL_RETURN_IF_ERROR(ApplyPolicy(spec, record->uid, &keeper_spec));
   ABSL_ASSIGN_OR_RETURN(const auto launcher, Launcher());
   ABSL_ASSIGN_OR_RETURN(*owner, launcher->StartKeeper(spec.name));
   ABSL_ASSIGN_OR_RETURN(const UniqueFd session_dir, store_->OpenSessionDir(record->uid));
@@ -179,7 +194,8 @@ absl::StatusOr<std::unique_ptr<Session>> NativeBackend::Create(const SessionSpec
 absl::StatusOr<std::unique_ptr<Session>> NativeBackend::CreateAs(const Guise& guise,
                                                                  const SessionSpec& spec) {
   // Everything that can be wrong with the description is found before anything is made.
-  ABSL_RETURN_IF_ERROR(ToKeeperSpec(spec).status());
+  ABSL_ASSIGN_OR_RETURN(launcher::KeeperSpec checked, ToKeeperSpec(spec));
+  ABSL_RETURN_IF_ERROR(ApplyPolicy(spec, "", &checked));
   Record record;
   record.name = spec.name;
   record.backend = spec.backend.empty() ? "native" : spec.backend;  // or one that runs on this one
@@ -221,6 +237,15 @@ absl::StatusOr<std::unique_ptr<Process>> NativeBackend::Spawn(const ProcessSpec&
   request.argv = spec.command.argv();
   ABSL_ASSIGN_OR_RETURN(request.cwd, ResolveCwd(spec.cwd));
   ABSL_ASSIGN_OR_RETURN(request.env, ResolveEnv(spec.env));
+  if (spec.policy.has_value()) {
+    ABSL_RETURN_IF_ERROR(policies_
+                             .Apply(*spec.policy, {.env = &request.env,
+                                                   .cwd = &request.cwd,
+                                                   .cwd_given = !spec.cwd.empty(),
+                                                   .inherits_all = spec.env.inherits_all(),
+                                                   .plan = &request.plan})
+                             .status());
+  }
   request.terminal = spec.pty;
   ABSL_ASSIGN_OR_RETURN(ProcessStreams streams, ProcessStreams::Make(spec));
   for (int i = 0; i < 3; ++i) request.stdio[i] = streams.theirs[i];
@@ -231,9 +256,9 @@ absl::StatusOr<std::unique_ptr<Process>> NativeBackend::Spawn(const ProcessSpec&
     return launcher->Stop(pid, static_cast<uint32_t>(std::clamp<int64_t>(
                                    absl::ToInt64Milliseconds(grace), 0, 1 << 30)));
   };
-  return std::make_unique<NativeProcess>(
-      std::move(spawned), std::move(streams), spec.pty, std::move(stopper),
-      [launcher, pid] { return launcher->Violations(pid, 0); });
+  return std::make_unique<NativeProcess>(std::move(spawned), std::move(streams), spec.pty,
+                                         std::move(stopper),
+                                         [launcher, pid] { return launcher->Violations(pid, 0); });
 }
 
 }  // namespace berth

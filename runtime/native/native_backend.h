@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "runtime/backend.h"
+#include "runtime/native/native_policy.h"
 #include "runtime/process.h"
 #include "runtime/record/record.h"
 #include "runtime/record/store.h"
@@ -21,6 +22,7 @@
 #include "runtime/spec.h"
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/launcher/client.h"
+#include "sandbox/launcher/keeper_spec.h"
 
 namespace berth {
 
@@ -28,7 +30,9 @@ class NativeBackend final : public Backend {
  public:
   // `owner_id` is the lease of the Runtime that this belongs to.
   NativeBackend(std::shared_ptr<const Store> store, std::string owner_id)
-      : store_(std::move(store)), owner_id_(std::move(owner_id)) {}
+      : store_(std::move(store)),
+        owner_id_(std::move(owner_id)),
+        policies_({store_->dir().path(), store_->dir().run_path()}) {}
   // Ends the ephemeral sessions, and returns once they are gone.
   ~NativeBackend() override;
 
@@ -55,10 +59,14 @@ class NativeBackend final : public Backend {
   absl::StatusOr<std::unique_ptr<Session>> CreateAs(const Guise& guise, const SessionSpec& spec);
 
  private:
+  // Makes `keeper` start under the session's policy, if it has one.
+  absl::Status ApplyPolicy(const SessionSpec& spec, absl::string_view uid,
+                           launcher::KeeperSpec* keeper);
   absl::Status Start(const Guise& guise, const SessionSpec& spec, Record* record, UniqueFd* owner);
 
   const std::shared_ptr<const Store> store_;
   const std::string owner_id_;
+  NativePolicies policies_;
   absl::Mutex mutex_;
   std::shared_ptr<launcher::LauncherClient> launcher_ ABSL_GUARDED_BY(mutex_);
   // Connections to the keepers of ephemeral sessions, which live as long as these are open.

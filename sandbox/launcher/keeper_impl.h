@@ -19,8 +19,8 @@
 #include "sandbox/launcher/cgroup.h"
 #include "sandbox/launcher/child.h"
 #include "sandbox/launcher/enter/enclosure.h"
-#include "sandbox/launcher/enter/violations.h"
 #include "sandbox/launcher/enter/tree_limits.h"
+#include "sandbox/launcher/enter/violations.h"
 #include "sandbox/launcher/input.h"
 #include "sandbox/launcher/keeper_spec.h"
 #include "sandbox/launcher/log_file.h"
@@ -121,9 +121,7 @@ class Keeper {
   static void Fail(Client* client, int error, Step step, std::string_view detail);
 
   bool sandboxed() const { return sandbox_.tier != SandboxTier::kNone; }
-  bool has_namespaces() const {
-    return sandboxed() && sandbox_.tier != SandboxTier::kLandlock;
-  }
+  bool has_namespaces() const { return sandboxed() && sandbox_.tier != SandboxTier::kLandlock; }
   bool ended() const { return phase_ >= Phase::kExited; }
   int input_fd() const { return spec_.pty ? pty_.get() : stdin_.get(); }
   Screen* screen();

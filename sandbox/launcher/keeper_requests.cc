@@ -328,9 +328,8 @@ void Keeper::Exec(Client* client, Message* message) {
   if (sandboxed()) request.plan.sandbox = &sandbox_;
   std::string cgroup;
   int pidfd_raw = -1;
-  const pid_t pid =
-      execs_->Start(&request.plan, std::move(request.exit_socket), &pidfd_raw, &cgroup,
-                    has_namespaces() ? &enclosure_ : nullptr);
+  const pid_t pid = execs_->Start(&request.plan, std::move(request.exit_socket), &pidfd_raw,
+                                  &cgroup, has_namespaces() ? &enclosure_ : nullptr);
   const UniqueFd pidfd(pidfd_raw);
   if (pid < 0) return Fail(client, request.plan.error.error, request.plan.error.step, "");
   Writer out;

@@ -85,8 +85,8 @@ class Pane {
 UniqueFd Pane::Connect() const {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  const int n = snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s",
-                         run_.get(), uid_);
+  const int n =
+      snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", run_.get(), uid_);
   if (n < 0 || static_cast<size_t>(n) >= sizeof(address.sun_path)) return UniqueFd();
   UniqueFd fd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (!fd.ok()) return fd;

@@ -1,10 +1,10 @@
 // Pane mode: a session, shown in a window of a terminal manager.
 //
 // The window's program, started by the manager's server. It copies the session's output to its
-// terminal and what is typed there to the session, and tells the session the window's size. When the
-// session has ended it ends in the same way: with its code, or by its signal. When the window is
-// closed it stops the session; when the manager's server dies it only goes, and the session stays
-// to be shown again.
+// terminal and what is typed there to the session, and tells the session the window's size. When
+// the session has ended it ends in the same way: with its code, or by its signal. When the window
+// is closed it stops the session; when the manager's server dies it only goes, and the session
+// stays to be shown again.
 #ifndef BERTH_SANDBOX_LAUNCHER_PANE_H_
 #define BERTH_SANDBOX_LAUNCHER_PANE_H_
 

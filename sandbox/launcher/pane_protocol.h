@@ -13,11 +13,13 @@ inline constexpr char kPaneMode[] = "pane";
 inline constexpr char kHoldMode[] = "hold";
 
 enum PaneMessage : uint16_t {
-  // Owner, instead of kSetup: str cwd, list argv, list env. Descriptors: stdin, stdout, stderr. The keeper
+  // Owner, instead of kSetup: str cwd, list argv, list env. Descriptors: stdin, stdout, stderr. The
+  // keeper
   // becomes that program, which nobody ends with the host: a server of its own. End of file is the
   // answer; kFailed if it could not be executed.
   kBecome = 140,
-  // Owner, before kGo: str cwd, list argv, list env. Executed by the keeper at its very end, when nothing of
+  // Owner, before kGo: str cwd, list argv, list env. Executed by the keeper at its very end, when
+  // nothing of
   // the session is left: it takes the session's window away, whoever is still there to do so.
   kAtEnd = 141,
   // The caller takes the window away itself: the command of kAtEnd is not wanted any more.

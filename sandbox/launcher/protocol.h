@@ -127,10 +127,10 @@ enum KeeperMessage : uint16_t {
   kSignal = 117,    // i32
   kStop =
       118,  // u32 grace ms. Answer, once all is gone: i32 code, i32 signal, u8 stopped, u8 reason.
-  kWait = 119,     // Answer, once it has ended: as kStop.
-  kRename = 120,   // str name
-  // u64 since. Answer: u64 total, u64 number of the first that follows, u32 count, then for each: u8
-  // layer (as Violation::Layer), i32 pid, u64 ns since 1970, str what; then u8 SandboxNetwork.
+  kWait = 119,    // Answer, once it has ended: as kStop.
+  kRename = 120,  // str name
+  // u64 since. Answer: u64 total, u64 number of the first that follows, u32 count, then for each:
+  // u8 layer (as Violation::Layer), i32 pid, u64 ns since 1970, str what; then u8 SandboxNetwork.
   kViolations = 122,
   kDestroy = 121,  // u32 grace ms. Answer: empty, then the keeper removes everything and goes.
 };

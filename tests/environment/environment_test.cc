@@ -117,9 +117,9 @@ TEST_F(EnvironmentTest, StoppedItStartsAgainAndShutDownItIsGone) {
 
 TEST_F(EnvironmentTest, WhatNativeCannotDoIsRefused) {
   SessionSpec spec = Spec();
-  spec.container.mounts = {{.source = work_, .target = "/workspace"}};
+  spec.container.mounts = {{.source = work_, .target = "/inside"}};
   Environment moved(runtime_.get(), spec);
-  EXPECT_THAT(moved.Init(), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("/workspace")));
+  EXPECT_THAT(moved.Init(), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("/inside")));
   spec = Spec();
   spec.container.ports = {{.inside = 80, .host = 8080}};
   Environment mapped(runtime_.get(), spec);

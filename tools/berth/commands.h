@@ -24,6 +24,8 @@ void AddPorts(Cli* cli);
 void AddAgentRun(Cli* cli);
 void AddAgentEvents(Cli* cli);
 void AddAgentUsage(Cli* cli);
+void AddPolicy(Cli* cli);
+void AddDoctor(Cli* cli);
 void AddSweep(Cli* cli);
 void AddVersion(Cli* cli);
 

@@ -37,7 +37,8 @@ int main(int argc, char** argv) {
         berth::cli::AddWait,     berth::cli::AddKill,        berth::cli::AddRm,
         berth::cli::AddStats,    berth::cli::AddRename,      berth::cli::AddPorts,
         berth::cli::AddAgentRun, berth::cli::AddAgentEvents, berth::cli::AddAgentUsage,
-        berth::cli::AddSweep,    berth::cli::AddVersion}) {
+        berth::cli::AddPolicy,   berth::cli::AddDoctor,      berth::cli::AddSweep,
+        berth::cli::AddVersion}) {
     add(&cli);
   }
   return cli.Main(argc, argv);

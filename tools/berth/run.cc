@@ -19,6 +19,7 @@
 #include "tools/berth/context.h"
 #include "tools/berth/named_run.h"
 #include "tools/berth/options.h"
+#include "tools/berth/policy_options.h"
 #include "tools/berth/run_command.h"
 #include "tools/berth/signal_fd.h"
 
@@ -32,23 +33,17 @@ struct RunOptions {
   }
 
   ProgramOptions program;
+  PolicyOptions policy;
   ForegroundOptions foreground;
   std::string name;
   absl::Duration wall = absl::InfiniteDuration();
   absl::Duration inactivity = absl::InfiniteDuration();
 };
 
-absl::StatusOr<int> RunOnItsOwn(const RunOptions& options, Context& context, SignalFd* signals) {
-  ProcessSpec spec;
-  ABSL_RETURN_IF_ERROR(options.program.FillIn(context.words, &spec));
-  ABSL_ASSIGN_OR_RETURN(Runtime * runtime, context.GetRuntime());
-  return RunProcess(std::move(spec), options.foreground, signals,
-                    [runtime](const ProcessSpec& ready) { return runtime->Spawn(ready); });
-}
-
 absl::StatusOr<int> RunAsSession(const RunOptions& options, Context& context, SignalFd* signals) {
   SessionSpec spec;
   ABSL_RETURN_IF_ERROR(options.program.FillIn(context.words, &spec));
+  ABSL_ASSIGN_OR_RETURN(spec.policy, options.policy.ToPolicy(spec.cwd, spec.env.inherits_all()));
   // No other process has our pid while we live, and the session does not outlive us.
   spec.name = options.name.empty() ? absl::StrCat("run-", getpid()) : options.name;
   spec.pty = options.foreground.WantsTerminal();
@@ -57,6 +52,18 @@ absl::StatusOr<int> RunAsSession(const RunOptions& options, Context& context, Si
   spec.inactivity_limit = options.inactivity;
   ABSL_ASSIGN_OR_RETURN(Runtime * runtime, context.GetRuntime());
   return RunInSession(runtime, std::move(spec), signals);
+}
+
+absl::StatusOr<int> RunOnItsOwn(const RunOptions& options, Context& context, SignalFd* signals) {
+  ProcessSpec spec;
+  ABSL_RETURN_IF_ERROR(options.program.FillIn(context.words, &spec));
+  ABSL_ASSIGN_OR_RETURN(spec.policy, options.policy.ToPolicy(spec.cwd, spec.env.inherits_all()));
+  if (spec.policy.has_value() && spec.policy->limits().wall != absl::InfiniteDuration()) {
+    return RunAsSession(options, context, signals);
+  }
+  ABSL_ASSIGN_OR_RETURN(Runtime * runtime, context.GetRuntime());
+  return RunProcess(std::move(spec), options.foreground, signals,
+                    [runtime](const ProcessSpec& ready) { return runtime->Spawn(ready); });
 }
 
 absl::StatusOr<int> Run(const RunOptions& options, Context& context) {
@@ -73,7 +80,8 @@ void AddRun(Cli* cli) {
             .summary = "Run a command to its end, with these streams and its exit code",
             .arguments = "[OPTIONS] [--] COMMAND [ARGUMENT…]",
             .examples =
-                {"berth run -- make test", "berth run --wall 10m --shell 'npm ci && npm test' >log",
+                {"berth run -- make test", "berth run --preset agent --mem 2G -- claude",
+                 "berth run --wall 10m --shell 'npm ci && npm test' >log",
                  "berth run --name build -e CC=clang -- make   # 'berth attach build' elsewhere"},
             .words = Words::kCommand},
            [](CLI::App* app) -> Cli::Action {
@@ -83,6 +91,7 @@ void AddRun(Cli* cli) {
                  ->type_name("NAME");
              options->program.AddTo(app);
              options->program.AddEnvironmentTo(app);
+             options->policy.AddTo(app);
              options->foreground.AddTo(app);
              AddDuration(app, "--wall", &options->wall,
                          "End the command after this time (exit code 124)");

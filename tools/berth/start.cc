@@ -21,6 +21,7 @@
 #include "tools/berth/json.h"
 #include "tools/berth/options.h"
 #include "tools/berth/output.h"
+#include "tools/berth/policy_options.h"
 #include "tools/berth/signal_fd.h"
 
 namespace berth::cli {
@@ -28,6 +29,7 @@ namespace {
 
 struct StartOptions {
   ProgramOptions program;
+  PolicyOptions policy;
   SessionSpec spec;
   bool pipes = false;
   std::string log;
@@ -37,6 +39,7 @@ absl::StatusOr<SessionSpec> ToSpec(const StartOptions& options, const Context& c
   SessionSpec spec = options.spec;
   spec.pty = !options.pipes;
   ABSL_RETURN_IF_ERROR(options.program.FillIn(context.words, &spec));
+  ABSL_ASSIGN_OR_RETURN(spec.policy, options.policy.ToPolicy(spec.cwd, spec.env.inherits_all()));
   if (!options.log.empty()) {
     ABSL_ASSIGN_OR_RETURN(spec.log_path, AbsolutePath(options.log));
   }
@@ -74,7 +77,7 @@ void AddStart(Cli* cli) {
   cli->Add({.name = "start",
             .summary = "Start a session that outlives this terminal; prints its handle",
             .arguments = "NAME [OPTIONS] [--] COMMAND [ARGUMENT…]",
-            .examples = {"berth start fix-42 -- claude",
+            .examples = {"berth start fix-42 --preset agent -- claude",
                          "berth start web --log web.log -e PORT=8080 -- ./server",
                          "berth start job --pipes --wall 1h --shell 'make 2>&1'"},
             .words = Words::kCommand,
@@ -85,6 +88,7 @@ void AddStart(Cli* cli) {
              app->add_option("NAME", spec.name, "Letters, digits, - and _; at most 64")->required();
              options->program.AddTo(app);
              options->program.AddEnvironmentTo(app);
+             options->policy.AddTo(app);
              app->add_flag("--pipes", options->pipes, "Three pipes instead of a terminal");
              AddSize(app, "--size", &spec.size, "Size of the terminal (default: 24x80)");
              app->add_option("--log", options->log, "Write all output to this file too")

@@ -1,0 +1,50 @@
+// NativePolicies: what a policy changes about a start: the plan that the helper gets, the working
+// directory, and the variables that would lead to what cannot be seen.
+//
+// Probes the machine when the first policy comes, and keeps compiled filters. Thread-safe.
+#ifndef BERTH_RUNTIME_NATIVE_NATIVE_POLICY_H_
+#define BERTH_RUNTIME_NATIVE_NATIVE_POLICY_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "sandbox/compile.h"
+#include "sandbox/policy.h"
+
+namespace berth {
+
+// A start that is being put together. What it points to is changed as the policy needs it.
+struct PolicyStart {
+  std::vector<std::string>* env = nullptr;  // "KEY=value"
+  std::string* cwd = nullptr;               // absolute
+  bool cwd_given = false;                   // by the caller: then it stays
+  bool inherits_all = false;                // the environment is the host's
+  std::string* plan = nullptr;              // gets the encoded plan
+  std::string session_dir = {};             // "": a process of its own, which has none
+};
+
+class NativePolicies {
+ public:
+  // `secrets`: folders of berth's own, which no policy shows.
+  explicit NativePolicies(std::vector<std::string> secrets) : secrets_(std::move(secrets)) {}
+
+  // Returns how the policy is enforced.
+  absl::StatusOr<CompiledPolicy> Apply(const Policy& policy, const PolicyStart& start);
+
+ private:
+  PolicyCompiler* Compiler();
+
+  const std::vector<std::string> secrets_;
+  absl::Mutex mutex_;
+  std::unique_ptr<PolicyCompiler> compiler_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace berth
+
+#endif  // BERTH_RUNTIME_NATIVE_NATIVE_POLICY_H_
