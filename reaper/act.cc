@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,7 +36,7 @@ struct Split {
 };
 
 absl::Status Failed(const std::string& path) {
-  return ErrnoStatus(errno, absl::StrCat("remove ", ShowText(path)));
+  return ErrnoStatus(errno, absl::StrCat("remove ", ShowText(path, PATH_MAX)));
 }
 
 absl::Status RemoveBelow(int dir_fd, dev_t device, const std::string& shown, int depth) {
@@ -48,8 +49,9 @@ absl::Status RemoveBelow(int dir_fd, dev_t device, const std::string& shown, int
     struct stat folder;
     if (!sub.ok() || fstat(sub.get(), &folder) != 0) return Failed(path);
     if (folder.st_dev != device || depth == 0) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          ShowText(path), depth == 0 ? ": too deep" : ": another file system", ", not removed"));
+      return absl::FailedPreconditionError(
+          absl::StrCat(ShowText(path, PATH_MAX),
+                       depth == 0 ? ": too deep" : ": another file system", ", not removed"));
     }
     // An overlay's work folder has no rights at all, not even for its owner.
     fchmod(sub.get(), 0700);
@@ -88,8 +90,9 @@ absl::Status RemoveTempDir(const std::string& path, const std::string& uid) {
   absl::string_view rest = split.last;
   if (!absl::ConsumePrefix(&rest, absl::StrCat("berth-", uid)) ||
       (!rest.empty() && rest[0] != '-' && rest[0] != '.')) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "folder ", ShowText(path), " in the record does not carry the session's id: left alone"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("folder ", ShowText(path, PATH_MAX),
+                     " in the record does not carry the session's id: left alone"));
   }
   const UniqueFd parent(open(split.folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!parent.ok()) return errno == ENOENT ? absl::OkStatus() : Failed(path);
@@ -100,7 +103,7 @@ absl::Status RemoveTempDir(const std::string& path, const std::string& uid) {
   if (fstat(dir.get(), &folder) != 0 || fstat(parent.get(), &above) != 0) return Failed(path);
   if (folder.st_uid != geteuid() || folder.st_dev != above.st_dev) {
     return absl::FailedPreconditionError(
-        absl::StrCat("folder ", ShowText(path),
+        absl::StrCat("folder ", ShowText(path, PATH_MAX),
                      " is another user's, or something is mounted there: left alone"));
   }
   ABSL_RETURN_IF_ERROR(RemoveBelow(dir.get(), folder.st_dev, path, kMaxDepth));

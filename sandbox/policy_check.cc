@@ -50,7 +50,7 @@ absl::StatusOr<std::vector<std::string>> SortedOnce(std::vector<std::string> nam
 }  // namespace
 
 std::string Quoted(absl::string_view text) {
-  constexpr size_t kMost = 80;
+  constexpr size_t kMost = 256;
   const std::string shown = absl::CHexEscape(text.substr(0, kMost));
   return absl::StrCat("'", shown, text.size() > kMost ? "…'" : "'");
 }

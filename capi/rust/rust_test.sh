@@ -16,6 +16,7 @@ rustc --edition 2021 -D warnings --crate-type rlib --crate-name berth --extern "
   -o "$out/libberth.rlib" capi/rust/berth/src/lib.rs
 rustc --edition 2021 -D warnings --test --crate-name scenarios "${link[@]}" "${crates[@]}" \
   -o "$out/scenarios" capi/rust/berth/tests/scenarios.rs
-rustdoc --edition 2021 --test --test-args --test-threads=2 -L "$out" -l dylib=berth "${crates[@]}" \
-  --extern "berth_sys=$out/libberth_sys.rlib" -C "link-arg=-Wl,-rpath,$out" --crate-name berth capi/rust/berth/src/lib.rs
+# rustdoc knows no -l: the examples that run link the library by its path.
+rustdoc --edition 2021 --test --test-args --test-threads=2 "${crates[@]}" --extern "berth_sys=$out/libberth_sys.rlib" \
+  -C "link-arg=$out/libberth.so" -C "link-arg=-Wl,-rpath,$out" --crate-name berth capi/rust/berth/src/lib.rs
 "$out/scenarios"

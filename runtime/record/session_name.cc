@@ -13,7 +13,6 @@ namespace berth {
 namespace {
 
 constexpr size_t kMaxName = 64;
-constexpr size_t kMaxShown = 60;
 
 absl::Status Refuse(absl::string_view name, absl::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat("session name ", ShowText(name), ": ", why));
@@ -21,9 +20,9 @@ absl::Status Refuse(absl::string_view name, absl::string_view why) {
 
 }  // namespace
 
-std::string ShowText(absl::string_view text) {
-  return absl::StrCat("'", absl::CHexEscape(text.substr(0, kMaxShown)), "'",
-                      text.size() > kMaxShown ? "…" : "");
+std::string ShowText(absl::string_view text, size_t most) {
+  return absl::StrCat("'", absl::CHexEscape(text.substr(0, most)), "'",
+                      text.size() > most ? "…" : "");
 }
 
 absl::Status CheckSessionName(absl::string_view name) {

@@ -13,8 +13,8 @@ namespace berth {
 // says why.
 absl::Status CheckSessionName(absl::string_view name);
 
-// `text` as a message may show it: escaped, in quotes, and cut after some sixty characters.
-std::string ShowText(absl::string_view text);
+// `text` as a message may show it: escaped, in quotes, and cut after `most` characters.
+std::string ShowText(absl::string_view text, size_t most = 60);
 
 }  // namespace berth
 

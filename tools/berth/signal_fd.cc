@@ -26,18 +26,10 @@ absl::StatusOr<std::unique_ptr<SignalFd>> SignalFd::Create() {
       sigaddset(&wanted, signal);
     }
   }
-  sigprocmask(SIG_BLOCK, &wanted, &signals->before_);
+  sigprocmask(SIG_BLOCK, &wanted, nullptr);
   signals->fd_ = UniqueFd(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals->fd_.ok()) return ErrnoStatus(errno, "make a descriptor for signals");
   return signals;
-}
-
-SignalFd::~SignalFd() {
-  // What came since must not end berth on its last steps: the program's own end is the answer to
-  // it.
-  while (fd_.ok() && Next().has_value()) {
-  }
-  sigprocmask(SIG_SETMASK, &before_, nullptr);
 }
 
 std::optional<int> SignalFd::Next() {

@@ -1,11 +1,10 @@
-// SignalFd: signals as something to wait for. While it lives they do not end berth.
+// SignalFd: signals as something to wait for. From its making on they do not end berth, not on its
+// last steps either: what berth tidies up then must not be left behind, and how it ends is decided.
 //
 // Make it before anything that must not be left behind. Signals that the caller ignores (nohup)
 // stay ignored.
 #ifndef BERTH_TOOLS_BERTH_SIGNAL_FD_H_
 #define BERTH_TOOLS_BERTH_SIGNAL_FD_H_
-
-#include <signal.h>
 
 #include <memory>
 #include <optional>
@@ -20,7 +19,6 @@ class SignalFd {
  public:
   // What a person or a supervisor sends to a program in the foreground, and SIGWINCH.
   static absl::StatusOr<std::unique_ptr<SignalFd>> Create();
-  ~SignalFd();
   SignalFd(const SignalFd&) = delete;
   SignalFd& operator=(const SignalFd&) = delete;
 
@@ -32,7 +30,6 @@ class SignalFd {
   SignalFd() = default;
 
   UniqueFd fd_;
-  sigset_t before_;
 };
 
 }  // namespace berth::cli
