@@ -101,6 +101,19 @@ TEST_F(Sessions, AStartThatFailsLeavesNothing) {
   EXPECT_EQ(Json::parse(Run({"ls", "--json"}).out).size(), 1u);
 }
 
+TEST_F(Sessions, RunOnTheEngineThatWasAskedFor) {
+  EXPECT_EQ(Run({"start", "pane", "--backend", "tmux", "--", "cat"}).code, 0);
+  EXPECT_THAT(Run({"ls"}).out, HasSubstr("tmux"));
+  EXPECT_EQ(Run({"send", "pane", "hello"}).code, 0);
+  EXPECT_EQ(Run({"rm", "pane", "--grace", "0"}).code, 0);
+  const Result none = Run({"start", "x", "--backend", "vax", "--", "cat"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, HasSubstr("tmux"));
+  const Result flake = Run({"start", "x", "--flake", work_, "--", "cat"});
+  EXPECT_EQ(flake.code, 125);
+  EXPECT_THAT(flake.err, HasSubstr("flake.nix"));
+}
+
 TEST_F(Logs, ArePrintedAndFollowedAcrossTheEnd) {
   ASSERT_EQ(Run({"start", "job", "--pipes", "--", "sh", "-c",
                  "echo one; echo bad >&2; read x; echo two; read x; echo three"})

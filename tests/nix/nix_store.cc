@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -27,6 +28,10 @@ constexpr const char* kVariables[] = {"NIX_STORE_DIR", "NIX_STATE_DIR", "NIX_LOG
 
 NixStore::NixStore(const std::string& folder)
     : folder_(folder), path_(getenv("PATH")), home_(getenv("HOME") ? getenv("HOME") : "") {
+  // `nix develop` leaves a file there at each start.
+  if (const char* before = getenv("TMPDIR"); before != nullptr) tmpdir_ = before;
+  fs::create_directories(folder + "/tmp");
+  setenv("TMPDIR", (folder + "/tmp").c_str(), 1);
   const char* const parts[] = {"store", "var", "log", "conf"};
   for (int i = 0; i < 4; ++i) setenv(kVariables[i], absl::StrCat(folder, "/", parts[i]).c_str(), 1);
   fs::create_directories(folder + "/home");
@@ -46,6 +51,11 @@ NixStore::~NixStore() {
   for (const char* variable : kVariables) unsetenv(variable);
   setenv("PATH", path_.c_str(), 1);
   setenv("HOME", home_.c_str(), 1);
+  if (tmpdir_.has_value()) {
+    setenv("TMPDIR", tmpdir_->c_str(), 1);
+  } else {
+    unsetenv("TMPDIR");
+  }
   std::error_code error;
   for (const auto& entry : fs::recursive_directory_iterator(folder_ + "/store", error)) {
     // Nix takes write permission from its store.

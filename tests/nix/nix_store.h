@@ -3,6 +3,7 @@
 #ifndef BERTH_TESTS_NIX_NIX_STORE_H_
 #define BERTH_TESTS_NIX_NIX_STORE_H_
 
+#include <optional>
 #include <string>
 
 namespace berth {
@@ -23,6 +24,7 @@ class NixStore {
  private:
   const std::string folder_;
   std::string path_, home_;
+  std::optional<std::string> tmpdir_;
 };
 
 }  // namespace berth

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "runtime/choose.h"
 #include "runtime/runtime.h"
 #include "runtime/session.h"
 #include "runtime/spec.h"
@@ -43,14 +44,22 @@ absl::StatusOr<SessionSpec> ToSpec(const StartOptions& options, const Context& c
   if (!options.log.empty()) {
     ABSL_ASSIGN_OR_RETURN(spec.log_path, AbsolutePath(options.log));
   }
+  if (!spec.nix.flake.empty()) {
+    ABSL_ASSIGN_OR_RETURN(spec.nix.flake, AbsolutePath(spec.nix.flake));
+  }
   return spec;
 }
 
 absl::StatusOr<int> Start(const StartOptions& options, Context& context) {
-  ABSL_ASSIGN_OR_RETURN(const SessionSpec spec, ToSpec(options, context));
+  ABSL_ASSIGN_OR_RETURN(SessionSpec spec, ToSpec(options, context));
   // A Ctrl-C while it is made must leave nothing half made.
   ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<SignalFd> signals, SignalFd::Create());
   ABSL_ASSIGN_OR_RETURN(Runtime * runtime, context.GetRuntime());
+  ABSL_ASSIGN_OR_RETURN(const Choice choice, runtime->Choose(spec));
+  if (spec.backend == "auto" && choice.backend != "native") {
+    Note(absl::StrCat("berth: start: ", choice.backend, ", since ", choice.reason, "\n"));
+  }
+  spec.backend = choice.backend;
   absl::StatusOr<std::unique_ptr<Session>> session = runtime->CreateSession(spec);
   if (absl::IsAlreadyExists(session.status())) {
     return WithHint(session.status(),
@@ -79,6 +88,8 @@ void AddStart(Cli* cli) {
             .arguments = "NAME [OPTIONS] [--] COMMAND [ARGUMENT…]",
             .examples = {"berth start fix-42 --preset agent -- claude",
                          "berth start web --log web.log -e PORT=8080 -- ./server",
+                         "berth start pair --backend tmux -- bash   # 'berth attach pair', or tmux",
+                         "berth start box --image debian:12 -- bash",
                          "berth start job --pipes --wall 1h --shell 'make 2>&1'"},
             .words = Words::kCommand,
             .json = true},
@@ -89,6 +100,15 @@ void AddStart(Cli* cli) {
              options->program.AddTo(app);
              options->program.AddEnvironmentTo(app);
              options->policy.AddTo(app);
+             spec.backend = "auto";
+             AddChoice(app, "--backend", &spec.backend, {"auto", "native", "tmux", "docker", "nix"},
+                       "Engine that it runs on (default: docker for an image, nix for a flake.nix, "
+                       "else native)");
+             app->add_option("--image", spec.container.image, "Image of the container it runs in")
+                 ->type_name("IMAGE");
+             app->add_option("--flake", spec.nix.flake,
+                             "Folder of the flake whose dev shell it has")
+                 ->type_name("DIR");
              app->add_flag("--pipes", options->pipes, "Three pipes instead of a terminal");
              AddSize(app, "--size", &spec.size, "Size of the terminal (default: 24x80)");
              app->add_option("--log", options->log, "Write all output to this file too")
