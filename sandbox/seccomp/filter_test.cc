@@ -14,6 +14,7 @@
 #include <sys/ioctl.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -94,6 +95,24 @@ TEST(Filter, ThreadsStillWork) {
     pthread_t thread;
     if (pthread_create(&thread, nullptr, [](void* arg) { return arg; }, nullptr) != 0) return 1;
     return pthread_join(thread, nullptr);
+  });
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(Filter, TheLimitOfCoreFilesStaysWhateverIsSaid) {
+  const int status = Status(kAgent, [] {
+    rlimit before, now;
+    if (getrlimit(RLIMIT_CORE, &before) != 0) return 1;
+    const rlimit other = {before.rlim_cur == 0 ? 1u : 0u, before.rlim_max};
+    if (setrlimit(RLIMIT_CORE, &other) != 0) return 2;
+    if (syscall(SYS_setrlimit, RLIMIT_CORE, &other) != 0) return 3;
+    // The upper half of the register is not looked at by the kernel.
+    if (syscall(SYS_prlimit64, 0, RLIMIT_CORE | (1L << 40), &other, nullptr) != 0) return 4;
+    if (getrlimit(RLIMIT_CORE, &now) != 0 || now.rlim_cur != before.rlim_cur) return 5;
+    const rlimit files = {64, 64};
+    if (setrlimit(RLIMIT_NOFILE, &files) != 0 || getrlimit(RLIMIT_NOFILE, &now) != 0) return 6;
+    return now.rlim_cur == 64 ? 0 : 7;
   });
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);

@@ -27,18 +27,18 @@ constexpr const char* kAllowed[] = {
     "brk", "madvise", "mincore", "mlock", "mlock2", "mlockall", "mmap", "mprotect", "mremap",
     "mseal", "msync", "munlock", "munlockall", "munmap", "memfd_create", "membarrier",
     "pkey_alloc", "pkey_free", "pkey_mprotect", "map_shadow_stack", "process_madvise",
-    // Processes and threads. clone by its flags.
+    // Processes and threads. clone by its flags, setrlimit and prlimit64 by the limit.
     "alarm", "arch_prctl", "capget", "capset", "execve", "execveat", "exit", "exit_group", "fork",
     "futex", "futex_requeue", "futex_wait", "futex_waitv", "futex_wake", "get_robust_list",
     "get_thread_area", "getcpu", "getegid", "geteuid", "getgid", "getgroups", "getpgid",
     "getpgrp", "getpid", "getppid", "getpriority", "getresgid", "getresuid", "getrlimit",
     "getrusage", "getsid", "gettid", "getuid", "ioprio_get", "ioprio_set", "kill", "pause",
-    "pidfd_open", "pidfd_send_signal", "prlimit64", "restart_syscall", "rseq",
+    "pidfd_open", "pidfd_send_signal", "restart_syscall", "rseq",
     "sched_get_priority_max", "sched_get_priority_min", "sched_getaffinity", "sched_getattr",
     "sched_getparam", "sched_getscheduler", "sched_rr_get_interval", "sched_setaffinity",
     "sched_setattr", "sched_setparam", "sched_setscheduler", "sched_yield", "set_robust_list",
     "set_thread_area", "set_tid_address", "setfsgid", "setfsuid", "setgid", "setgroups", "setitimer",
-    "setpgid", "setpriority", "setregid", "setresgid", "setresuid", "setreuid", "setrlimit",
+    "setpgid", "setpriority", "setregid", "setresgid", "setresuid", "setreuid",
     "setsid", "setuid", "getitimer", "tgkill", "times", "tkill", "vfork", "wait4", "waitid",
     "riscv_hwprobe", "uretprobe",
     // Signals.
