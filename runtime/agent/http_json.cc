@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -126,6 +127,8 @@ HttpJson::Attempt HttpJson::Try(const HttpRequest& request, absl::Time deadline)
     enough = reply.status == 200 && request.enough != nullptr && request.enough(reply);
     return !enough;
   };
+  // What its max timeout counts from; only its own wrappers set it.
+  wire.start_time_ = std::chrono::steady_clock::now();
   const httplib::Result result = client.send(wire);
   const std::string where = absl::StrCat("POST ", request.url);
   if (canceller_->cancelled()) {
