@@ -3,13 +3,14 @@
 load("@rules_cc//cc:cc_library.bzl", "cc_library")
 load("@rules_cc//cc:cc_test.bzl", "cc_test")
 
-def tree_test(name, srcs, deps, **kwargs):
+def tree_test(name, srcs, deps, tags = [], **kwargs):
     """Makes NAME, where trees are held by cgroups (if root runs it), and NAME_plain_user, by a subreaper.
 
     Args:
       name: ends with _test.
       srcs: tests on TreeTest; no main.
       deps: of srcs.
+      tags: of both tests, besides "no-sandbox".
       **kwargs: for both tests.
     """
     cc_library(
@@ -23,7 +24,7 @@ def tree_test(name, srcs, deps, **kwargs):
         cc_test(
             name = name + suffix,
             env = {"BERTH_TEST_USER": user},
-            tags = ["no-sandbox"],
+            tags = ["no-sandbox"] + tags,
             deps = [
                 ":" + name + "_cases",
                 "//tests/support:world_main",
