@@ -62,8 +62,8 @@ EventHub::EventHub(const Options& options) : state_(std::make_shared<State>(opti
 EventHub::~EventHub() { Close(); }
 
 void EventHub::Publish(std::shared_ptr<const AgentEvent> event) {
-  absl::MutexLock lock(state_->mutex);
   State& state = *state_;
+  absl::MutexLock lock(state.mutex);
   state.published = event->sequence;
   state.bytes += SizeOf(*event);
   state.kept.push_back(std::move(event));
@@ -98,8 +98,8 @@ EventHub::Subscription::~Subscription() {
 }
 
 std::optional<EventHub::Item> EventHub::Subscription::Next() {
-  absl::MutexLock lock(state_->mutex);
-  const State& state = *state_;
+  State& state = *state_;
+  absl::MutexLock lock(state.mutex);
   if (next_ > state.published) {
     if (!state.closed) Quiet(fd_.get());
     return std::nullopt;
