@@ -332,9 +332,9 @@ TEST_F(Made, AChangedDescriptionMakesANewContainerAndAnUnchangedOneDoesNot) {
     EXPECT_THAT(session->Destroy(absl::ZeroDuration()), IsOk());
     return text;
   };
-  EXPECT_EQ(run(64 << 20, "echo first >/root/mark; cat /root/mark"), "first\n");
-  EXPECT_EQ(run(64 << 20, "cat /root/mark"), "first\n");
-  EXPECT_EQ(run(65 << 20, "cat /root/mark 2>/dev/null || echo new"), "new\n");
+  EXPECT_EQ(run(64 << 20, "echo first >/mark; cat /mark"), "first\n");
+  EXPECT_EQ(run(64 << 20, "cat /mark"), "first\n");
+  EXPECT_EQ(run(65 << 20, "cat /mark 2>/dev/null || echo new"), "new\n");
   EXPECT_EQ(Docker("ps -aq --filter label=berth.reuse=true | wc -l"), "1");
   Docker("ps -aq --filter label=berth.reuse=true | xargs docker rm -f");
 }
