@@ -380,6 +380,11 @@ int Inside::Run() {
 
 }  // namespace
 
-int RunInside(bool first) { return Inside(first).Run(); }
+int RunInside(bool first) {
+  // The first process signals everybody it sees: that is the container only where it is pid 1, and
+  // not with the pid namespace of somebody else.
+  if (first && getpid() != 1) return 126;
+  return Inside(first).Run();
+}
 
 }  // namespace berth::relay
