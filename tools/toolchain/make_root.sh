@@ -92,6 +92,8 @@ ln -sfn g++ bin/c++
 if [ -e sbin/xtables-nft-multi ]; then
   for tool in iptables ip6tables; do ln -sfn xtables-nft-multi sbin/$tool; done
 fi
+# Only /usr and /etc of the root are entered.
+for kernel in ../boot/vmlinuz-*; do [ ! -e "$kernel" ] || mv "$kernel" lib/vmlinuz; done
 : >../etc/fstab # a plain user's umount reads it in enter.sh
 # Debian's own Bazel settings: without the flags that Bazel 7 no longer knows or that fill the disk.
 sed -i -e /host_javabase/d -e /sandbox_debug/d ../etc/bazel/bazelrc
