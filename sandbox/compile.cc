@@ -107,7 +107,7 @@ std::vector<int> Families(const Policy& policy, Tier tier) {
 absl::StatusOr<std::string> PolicyCompiler::Filter(const Policy& policy, Tier tier, bool notify) {
   seccomp::FilterSpec spec;
   spec.sockets = Families(policy, tier);
-  spec.ipc = tier != Tier::kLandlock;
+  spec.ipc = spec.own_pids = tier != Tier::kLandlock;
   spec.debugging = policy.debugging();
   spec.namespaces = policy.nested_user_namespaces();
   spec.notify = notify;
@@ -148,9 +148,14 @@ absl::StatusOr<CompiledPolicy> PolicyCompiler::Compile(const Policy& policy,
     for (const std::string& gap : LandlockGaps(policy)) {
       out.weaker.push_back(absl::StrCat("tier landlock: no ", gap));
     }
+    out.weaker.push_back(
+        "tier landlock: names of files outside can be tried; modes and times of the user's own can "
+        "be changed");
   } else {
     for (const View::Shown& shown : view.shown) {
-      if (shown.access == Policy::Access::kCopyOnWrite && options.changes_dir.empty()) {
+      if (shown.access != Policy::Access::kCopyOnWrite) continue;
+      out.copy_on_write.push_back(shown.source);
+      if (options.changes_dir.empty()) {
         return absl::FailedPreconditionError(
             absl::StrCat("path ", Quoted(shown.target),
                          ": there is no folder for the changes of a "

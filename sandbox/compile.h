@@ -44,6 +44,9 @@ struct CompileOptions {
 struct CompiledPolicy {
   Tier tier = Tier::kNamespaces;
   launcher::SandboxPlan plan;
+  // Folders of the host that are seen copy-on-write, resolved; changes of the first go to
+  // <changes_dir>/0, and so on.
+  std::vector<std::string> copy_on_write;
   // What is weaker than the policy says, because it was asked for so (tier landlock), or because a
   // limit has no better place here.
   std::vector<std::string> weaker;

@@ -102,7 +102,7 @@ uint64_t Rights(const SandboxPlan& plan, const std::string& path) {
 
 TEST_F(CompileTest, ShowsTheSystemAsItIsAndReadOnly) {
   const SandboxPlan plan = Plan(Policy::Strict());
-  EXPECT_EQ(plan.tier, SandboxTier::kNamespaces);
+  EXPECT_EQ(plan.tier, SandboxTier::kPooled);
   const SandboxMount* usr = Find(plan, "/usr");
   ASSERT_NE(usr, nullptr);
   EXPECT_TRUE(usr->read_only);

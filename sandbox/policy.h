@@ -41,7 +41,7 @@ class TrustedText;
 enum class Tier : uint8_t {
   kAuto = 0,        // the strongest that this machine can: pooled, namespaces, then landlock
   kNamespaces = 1,  // user, mount, pid, net, ipc, uts and cgroup namespaces, made at each start
-  kPooled = 2,      // the same, from a prepared template
+  kPooled = 2,      // the same, made ahead where it can be; each used once
   kLandlock = 3,    // no namespaces: Landlock, seccomp and limits
 };
 // "auto", "namespaces", "pooled", "landlock".

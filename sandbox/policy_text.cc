@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
@@ -29,6 +30,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr size_t kMaxText = 8 << 20;
+// Objects and commas: of each path there are five, and some may be in names.
+constexpr ptrdiff_t kMaxParts = 16 * (kMaxPolicyPaths + kMaxPolicyDomains);
 
 constexpr std::pair<Policy::Access, const char*> kAccesses[] = {
     {Policy::Access::kReadOnly, "read-only"},
@@ -108,6 +111,10 @@ absl::StatusOr<Json> ParseJson(absl::string_view text) {
   if (text.size() > kMaxText) {
     return absl::InvalidArgumentError(
         absl::StrCat("policy: its ", text.size(), " bytes are more than ", kMaxText));
+  }
+  // Before it is parsed: the library looks through an array again at the end of each object in it.
+  if (absl::c_count(text, '{') + absl::c_count(text, ',') > kMaxParts) {
+    return absl::InvalidArgumentError("policy: it lists more than a policy can have");
   }
   std::vector<absl::flat_hash_set<std::string>> keys;
   absl::Status status;

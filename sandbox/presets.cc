@@ -80,7 +80,12 @@ Policy::Builder WithWorkspace(absl::string_view workspace) {
 }  // namespace
 
 Policy::Builder Policy::Agent(absl::string_view workspace) {
-  return WithWorkspace(workspace).Memory(8 * kGiB).Pids(2048).OpenFiles(65536).TmpSize(2 * kGiB);
+  return WithWorkspace(workspace)
+      .Memory(8 * kGiB)
+      .Pids(2048)
+      .OpenFiles(65536)
+      .TmpSize(2 * kGiB)
+      .FileSize(64 * kGiB);
 }
 
 Policy::Builder Policy::Build(absl::string_view workspace) {
@@ -89,13 +94,15 @@ Policy::Builder Policy::Build(absl::string_view workspace) {
       .Memory(32 * kGiB)
       .Pids(16384)
       .OpenFiles(65536)
-      .TmpSize(16 * kGiB);
+      .TmpSize(16 * kGiB)
+      .FileSize(256 * kGiB);
 }
 
 Policy::Builder Policy::Strict() {
   Builder builder;
   builder.System().Tmpfs("/tmp").Hostname("berth").SocketFamilies({"unix"});
   builder.Memory(kGiB).Pids(128).OpenFiles(1024).TmpSize(64 * kMiB);
+  builder.FileSize(kGiB);
   return builder;
 }
 

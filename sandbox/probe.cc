@@ -113,9 +113,9 @@ KernelProbe KernelProbe::Run() {
   Shared shared{&probe, {}, {}};
   snprintf(shared.uid_map, sizeof(shared.uid_map), "%u %u 1", geteuid(), geteuid());
   snprintf(shared.gid_map, sizeof(shared.gid_map), "%u %u 1", getegid(), getegid());
-  probe.make_namespaces = RunChild(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |
-                                       CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP,
-                                   &TryNamespaces, &shared);
+  probe.make_namespaces = RunChild(
+      CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP,
+      &TryNamespaces, &shared);
   if (const int error = RunChild(0, &TrySeccomp, &shared)) {
     probe.seccomp = probe.seccomp_notify = error;
   }
@@ -126,6 +126,7 @@ KernelProbe KernelProbe::Run() {
   probe.apparmor_restricts = ReadSysctl("/proc/sys/kernel/apparmor_restrict_unprivileged_userns");
   probe.userns_clone = ReadSysctl("/proc/sys/kernel/unprivileged_userns_clone");
   probe.max_user_namespaces = ReadSysctl("/proc/sys/user/max_user_namespaces");
+  probe.max_net_namespaces = ReadSysctl("/proc/sys/user/max_net_namespaces");
   probe.in_container = access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0;
   return probe;
 }

@@ -9,7 +9,9 @@ namespace berth {
 
 struct KernelProbe {
   // Each is 0 or the errno of the step; later ones are not tried if an earlier one failed.
-  int make_namespaces = 0;  // user, mount, pid, net, ipc, uts, cgroup
+  // User, mount, pid, ipc, uts, cgroup. Not net: making one takes as long as all the rest, and
+  // who can make these can make that unless max_net_namespaces is 0.
+  int make_namespaces = 0;
   int map_ids = 0;
   int make_mount = 0;  // a tmpfs, by the mount API of descriptors
   int mount_proc = 0;
@@ -23,6 +25,7 @@ struct KernelProbe {
   std::string apparmor_restricts;   // kernel/apparmor_restrict_unprivileged_userns
   std::string userns_clone;         // kernel/unprivileged_userns_clone
   std::string max_user_namespaces;  // user/max_user_namespaces
+  std::string max_net_namespaces;   // user/max_net_namespaces
   bool in_container = false;
 
   static KernelProbe Run();

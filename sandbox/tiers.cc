@@ -27,6 +27,9 @@ Ability Missing(std::string reason, std::string remedy) {
 }
 
 Ability UserNamespaces(const KernelProbe& probe) {
+  if (probe.max_net_namespaces == "0") {
+    return Missing("user.max_net_namespaces is 0", "sysctl -w user.max_net_namespaces=15000");
+  }
   if (probe.make_namespaces == 0 && probe.map_ids == 0 && probe.make_mount == 0) {
     return {.detail = "made and used"};
   }
@@ -167,7 +170,9 @@ Ability TierReport::tier(Tier which) const {
       if (seccomp.state == State::kMissing) return seccomp;
       Ability ability = landlock;
       ability.state = State::kWeaker;
-      ability.detail = "files, calls, sockets; no carve-outs, no private /tmp, /proc is the host's";
+      ability.detail =
+          "files, calls, sockets; no carve-outs, no private /tmp, /proc is the host's, names and "
+          "modes of files outside are not guarded";
       if (ability.reason.empty()) {
         ability.reason = "Landlock only adds up what is allowed";
         ability.remedy = "use the tier namespaces";
@@ -240,7 +245,8 @@ absl::StatusOr<Tier> ChooseTier(const Policy& policy, const TierReport& report) 
   Tier tier = policy.tier();
   const Ability namespaces = report.tier(Tier::kNamespaces);
   if (tier == Tier::kAuto) {
-    if (namespaces.state == State::kOk) return Tier::kNamespaces;
+    // Encloses as the tier namespaces does, and starts sooner.
+    if (namespaces.state == State::kOk) return Tier::kPooled;
     const std::vector<std::string> gaps = LandlockGaps(policy);
     if (!gaps.empty() || report.landlock.state == State::kMissing) {
       return absl::FailedPreconditionError(

@@ -70,7 +70,8 @@ TEST(Probe, LeavesTheCallerAsItWas) {
 }
 
 TEST(Choose, TakesTheStrongestThatThereIs) {
-  EXPECT_THAT(ChooseTier(Agent(Tier::kAuto), Of(Good())), IsOkAndHolds(Tier::kNamespaces));
+  EXPECT_THAT(ChooseTier(Agent(Tier::kAuto), Of(Good())), IsOkAndHolds(Tier::kPooled));
+  EXPECT_THAT(ChooseTier(Agent(Tier::kNamespaces), Of(Good())), IsOkAndHolds(Tier::kNamespaces));
   EXPECT_THAT(ChooseTier(Agent(Tier::kPooled), Of(Good())), IsOkAndHolds(Tier::kPooled));
   EXPECT_THAT(ChooseTier(Agent(Tier::kLandlock), Of(Good())), IsOkAndHolds(Tier::kLandlock));
 }
@@ -82,6 +83,10 @@ TEST(Choose, NamesWhatKeepsUserNamespacesAwayAndTheRemedy) {
   probe.max_user_namespaces = "0";
   EXPECT_THAT(ChooseTier(Agent(Tier::kNamespaces), Of(probe)),
               Refused("max_user_namespaces is 0", "sysctl -w user.max_user_namespaces"));
+  probe = Good();
+  probe.max_net_namespaces = "0";
+  EXPECT_THAT(ChooseTier(Agent(Tier::kNamespaces), Of(probe)),
+              Refused("max_net_namespaces is 0", "sysctl -w user.max_net_namespaces"));
   probe = Good();
   probe.map_ids = EPERM;
   probe.apparmor_restricts = "1";
@@ -135,7 +140,7 @@ TEST(Choose, FailsWithoutLandlockOrSeccomp) {
   probe.landlock_version = 0;
   probe.landlock_error = EOPNOTSUPP;
   EXPECT_THAT(ChooseTier(Agent(Tier::kLandlock), Of(probe)), Refused("no Landlock", "lsm="));
-  EXPECT_THAT(ChooseTier(Agent(Tier::kAuto), Of(probe)), IsOkAndHolds(Tier::kNamespaces));
+  EXPECT_THAT(ChooseTier(Agent(Tier::kAuto), Of(probe)), IsOkAndHolds(Tier::kPooled));
   probe = Good();
   probe.seccomp = EINVAL;
   EXPECT_THAT(ChooseTier(Agent(Tier::kAuto), Of(probe)), Refused("load a filter", "SECCOMP"));

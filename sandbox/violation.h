@@ -28,6 +28,8 @@ struct Violation {
   std::string reason;  // the rule that stopped it: "network: none", "not on the list of domains"
   pid_t pid = 0;       // who tried, as this machine's /proc shows it; 0: not known
   absl::Time when;
+  // Counted from 1 in its session or process. Where some are left out, they were too many to keep.
+  int64_t number = 0;
 
   friend bool operator==(const Violation&, const Violation&) = default;
 };

@@ -12,6 +12,7 @@
 
 #include "sandbox/cgroups/limit_group.h"
 #include "sandbox/launcher/enter/confine.h"
+#include "sandbox/launcher/fd_slots.h"
 #include "sandbox/launcher/kernel.h"
 
 namespace berth::launcher {
@@ -75,7 +76,7 @@ void AwaitGate(ChildPlan* plan) {
 
 }  // namespace
 
-ChildRequest::ChildRequest(Message* message) {
+ChildRequest::ChildRequest(Message* message, bool tells_exit) {
   constexpr size_t kMaxStrings = 1 << 20;
   Reader in = message->reader();
   const uint8_t flags = in.Get<uint8_t>();
@@ -92,13 +93,36 @@ ChildRequest::ChildRequest(Message* message) {
     stdio[i] = message->TakeFd(next++);
     plan.stdio[i] = stdio[i].get();
   }
-  exit_socket = message->TakeFd(next);
-  if (!in.done() || argv.size() < 2 || !exit_socket.ok() || message->fds.size() != next + 1) {
+  if (tells_exit) exit_socket = message->TakeFd(next++);
+  if (!in.done() || argv.size() < 2 || exit_socket.ok() != tells_exit ||
+      message->fds.size() != next) {
     plan.error = {Step::kRequest, EINVAL};
   }
 }
 
+int SendRequest(int socket, const ChildPlan& plan) {
+  uint8_t flags = plan.terminal ? kTerminal : 0;
+  int fds[3];
+  int count = 0;
+  for (int i = 0; i < 3; ++i) {
+    if (plan.stdio[i] == 0) continue;
+    flags |= kHasStdio[i];
+    fds[count++] = plan.stdio[i];
+  }
+  const auto list = [](const char* const* strings) {
+    std::vector<std::string_view> all;
+    for (; *strings != nullptr; ++strings) all.emplace_back(*strings);
+    return all;
+  };
+  Writer out;
+  out.Put(flags).Put(plan.cwd != nullptr ? plan.cwd : "");
+  out.PutList(list(plan.argv)).PutList(list(plan.env));
+  return SendMessage(socket, kSpawn, out.body(), fds, count);
+}
+
 void RunChild(ChildPlan* plan) {
+  if (plan->shares_files) FdSlots::Separate();
+  FdSlots::RestoreLimit();
   if (plan->dies_with_parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != plan->parent) _exit(127);
@@ -140,7 +164,8 @@ void RunChild(ChildPlan* plan) {
   if (plan->sandbox != nullptr) {
     Failure failure;
     const bool outside = plan->sandbox->tier == SandboxTier::kLandlock;
-    if ((outside && !DropPrivileges(*plan->sandbox, &failure)) ||
+    if ((outside && (!DropFuturePrivileges(*plan->sandbox, &failure) ||
+                     !DropPrivileges(*plan->sandbox, &failure))) ||
         !Confine(*plan->sandbox, plan->report_fd, &failure)) {
       Fail(plan, failure);
     }
@@ -171,9 +196,13 @@ clone_args CloneArgs(int cgroup_fd, int* pidfd) {
 pid_t StartChild(ChildPlan* plan, int cgroup_fd, int* pidfd) {
   *pidfd = -1;
   plan->parent = getpid();
+  FdSlots slots(*plan);
   clone_args args = CloneArgs(cgroup_fd, pidfd);
+  args.flags |= slots.clone_flags();
+  slots.plan()->shares_files = slots.clone_flags() != 0;
   const long pid =
-      CloneVfork(&args, [](void* arg) { RunChild(static_cast<ChildPlan*>(arg)); }, plan);
+      CloneVfork(&args, [](void* arg) { RunChild(static_cast<ChildPlan*>(arg)); }, slots.plan());
+  plan->error = slots.plan()->error;
   if (pid < 0) {
     plan->error = {Step::kClone, static_cast<int>(-pid)};
     return -1;

@@ -26,9 +26,10 @@ struct ChildPlan {
   bool own_session = false;  // setsid; otherwise a process group of its own
   bool terminal = false;     // stdin becomes the controlling terminal
   bool dies_with_parent = true;
-  pid_t parent = 0;   // whose death it is
-  int gate_fd = -1;   // waits for one byte from here; end of file means: do not run
-  int error_fd = -1;  // where a failure is written as ChildError, besides `error` below
+  bool shares_files = false;  // see fd_slots.h
+  pid_t parent = 0;           // whose death it is
+  int gate_fd = -1;           // waits for one byte from here; end of file means: do not run
+  int error_fd = -1;          // where a failure is written as ChildError, besides `error` below
 
   // Groups that it enters before anything else: see sandbox/cgroups/limit_group.h.
   const int* limit_fds = nullptr;
@@ -36,7 +37,8 @@ struct ChildPlan {
   int proxy_fd = -1;  // SandboxNetwork::kProxy: see sandbox/network/listener.h
   // What confines it, if not null. Of a tier with namespaces it is inside of them already.
   const SandboxPlan* sandbox = nullptr;
-  int report_fd = -1;  // see enter/report.h
+  std::string_view sandbox_bytes = {};  // as it came; "" if it is for this start alone
+  int report_fd = -1;                   // see enter/report.h
 
   using Error = Failure;
   Failure error;
@@ -44,8 +46,8 @@ struct ChildPlan {
 
 // A ChildPlan as kSpawn and kExec ask for it; points into the message, which must outlive it.
 struct ChildRequest {
-  // Takes the descriptors out of the message.
-  explicit ChildRequest(Message* message);
+  // Takes the descriptors out of the message. Without `tells_exit` there is no exit socket.
+  explicit ChildRequest(Message* message, bool tells_exit = true);
   bool ok() const { return plan.error.step == Step::kNone; }
 
   ChildPlan plan;
@@ -53,6 +55,10 @@ struct ChildRequest {
   std::string_view sandbox;  // an encoded SandboxPlan; "" is none
   UniqueFd stdio[3], exit_socket;
 };
+
+// Sends on what a ChildRequest of another process reads, without exit socket and plan. 0 or an
+// errno.
+int SendRequest(int socket, const ChildPlan& plan);
 
 // Never returns. On failure fills plan->error, writes it to error_fd, and exits with 127.
 [[noreturn]] void RunChild(ChildPlan* plan);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include <memory>
@@ -124,14 +125,20 @@ absl::Status StartError(Step step, int error, absl::string_view program, absl::s
       return sandbox("load the system call filter");
     case Step::kReport:
       return sandbox("hand over the listener of the system call filter");
+    case Step::kOverlay:
+      return absl::FailedPreconditionError(absl::StrCat(
+          "show '", path, "' copy-on-write: ", strerrordesc_np(error) ? strerrordesc_np(error) : "",
+          ". Remedy: keep berth's state ($BERTH_STATE_DIR) on a file system that can be the upper "
+          "layer of an overlay (ext4, xfs, btrfs, tmpfs; not another overlay, not NFS) and outside "
+          "of that folder, on Linux 5.11 or newer"));
     case Step::kNone:
       break;
   }
   return ErrnoStatus(error, absl::StrCat("start '", program, "'"));
 }
 
-absl::StatusOr<std::unique_ptr<LauncherClient>> LauncherClient::Start() {
-  ABSL_ASSIGN_OR_RETURN(UniqueFd socket, StartHelper());
+absl::StatusOr<std::unique_ptr<LauncherClient>> LauncherClient::Start(const std::string& tag) {
+  ABSL_ASSIGN_OR_RETURN(UniqueFd socket, StartHelper(tag));
   auto client = absl::WrapUnique(new LauncherClient);
   Message hello;
   ABSL_RETURN_IF_ERROR(Receive(socket.get(), kHello, &hello));
@@ -206,10 +213,21 @@ absl::StatusOr<Spawned> LauncherClient::Spawn(const SpawnRequest& request) {
   spawned.started_ns = in.Get<uint64_t>();
   spawned.cgroup = in.GetString();
   const absl::string_view path = in.GetString();
+  spawned.prepared = in.Get<bool>();
   if (!in.done()) return absl::InternalError("the launcher's answer is malformed");
   if (step != Step::kNone) return StartError(step, error, request.argv[0], request.cwd, path);
   spawned.pidfd = answer.TakeFd(0);
   return spawned;
+}
+
+absl::StatusOr<int> LauncherClient::Prepare(absl::string_view plan) {
+  Writer out;
+  out.Put(plan);
+  Message answer;
+  absl::MutexLock lock(mutex_);
+  ABSL_RETURN_IF_ERROR(Send(socket_.get(), kPrepare, out.body(), nullptr, 0));
+  ABSL_RETURN_IF_ERROR(Receive(socket_.get(), kPrepared, &answer));
+  return static_cast<int>(answer.reader().Get<uint32_t>());
 }
 
 absl::Status LauncherClient::Stop(pid_t pid, uint32_t grace_ms) {

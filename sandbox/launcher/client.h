@@ -40,18 +40,24 @@ struct Spawned {
   UniqueFd pidfd;
   // Gets an ExitNotice, is closed by the launcher once the whole tree is gone.
   UniqueFd exit_socket;
-  std::string cgroup;  // "" if the tree is held otherwise
+  std::string cgroup;     // "" if the tree is held otherwise
+  bool prepared = false;  // its sandbox was (SandboxTier::kPooled)
   uint64_t requested_ns = 0, received_ns = 0, started_ns = 0, replied_ns = 0;
 };
 
 class LauncherClient {
  public:
-  static absl::StatusOr<std::unique_ptr<LauncherClient>> Start();
+  // The launcher's cgroup is called "berth-<tag>-<pid>-<start time>-<pid namespace>": by the tag it
+  // is known whose it is after the launcher was killed.
+  static absl::StatusOr<std::unique_ptr<LauncherClient>> Start(const std::string& tag);
   ~LauncherClient();
 
   // Returns once the program has been executed. NotFound, PermissionDenied, InvalidArgument, … if
   // it could not be, naming the step, and then nothing has run.
   absl::StatusOr<Spawned> Spawn(const SpawnRequest& request);
+  // Makes sandboxes of that encoded plan (SandboxTier::kPooled) ready now, instead of after its
+  // second start, and returns how many wait for a program. 0: this plan's cannot be prepared.
+  absl::StatusOr<int> Prepare(absl::string_view plan);
   // TERM, grace, KILL for the whole tree of a spawned process; its exit socket tells the end.
   absl::Status Stop(pid_t pid, uint32_t grace_ms);
   // The body of kProcessViolationsAre for a spawned process; see sandbox/launcher/protocol.h.

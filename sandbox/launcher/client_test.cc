@@ -33,7 +33,7 @@ using ::testing::HasSubstr;
 class ClientTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto client = LauncherClient::Start();
+    auto client = LauncherClient::Start("test");
     ASSERT_THAT(client, IsOk());
     client_ = *std::move(client);
     null_ = UniqueFd(open("/dev/null", O_RDWR | O_CLOEXEC));

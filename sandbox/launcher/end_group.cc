@@ -18,8 +18,6 @@
 namespace berth::launcher {
 namespace {
 
-constexpr absl::Duration kKillTime = absl::Seconds(10);
-
 // Those with its limits carry its name, and have nobody in them that it had not.
 absl::Status RemoveLimits(const std::string& path) {
   const std::string name = path.substr(path.rfind('/') + 1);
@@ -30,10 +28,10 @@ absl::Status RemoveLimits(const std::string& path) {
 
 }  // namespace
 
-absl::Status EndGroup(const std::string& path) {
+absl::Status EndGroup(const std::string& path, absl::Duration limit) {
   Cgroup group = Cgroup::Open(path);
   if (!group.ok()) return RemoveLimits(path);
-  const absl::Time deadline = absl::Now() + kKillTime;
+  const absl::Time deadline = absl::Now() + limit;
   while (!group.Empty()) {
     group.Kill();
     ABSL_RETURN_IF_ERROR(WaitFd(group.events_fd(), POLLPRI, deadline, "wait for a killed cgroup"));

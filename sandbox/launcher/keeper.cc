@@ -29,12 +29,20 @@ constexpr uint64_t kSupervisorTime = 2000000000;
 // Reasons, as EndReason of runtime/types.h counts them.
 constexpr uint8_t kWall = 4, kInactivity = 5;
 
+// Of the kernel's default size: all pipes of a user share one allowance (pipe-user-pages-soft), and
+// there may be hundreds of sessions.
 bool MakePipe(UniqueFd* reads, UniqueFd* writes) {
   int fds[2];
   if (pipe2(fds, O_CLOEXEC) != 0) return false;
   reads->reset(fds[0]);
   writes->reset(fds[1]);
-  fcntl(fds[0], F_SETPIPE_SZ, kPipeSize);  // fails past the user's limit; the default does too
+  return true;
+}
+
+// For a byte, or an error: takes the least of that allowance.
+bool MakeSmallPipe(UniqueFd* reads, UniqueFd* writes) {
+  if (!MakePipe(reads, writes)) return false;
+  fcntl(reads->get(), F_SETPIPE_SZ, 1);
   return true;
 }
 
@@ -79,6 +87,7 @@ Step Keeper::SetUp(Message* message, int* error) {
     return failure.step;
   }
   execs_->ShareLimits(&limits_);
+  execs_->ShareViolations(&violations_);
   if (Failure failure; !proxy_.Start(sandbox_, &failure)) {
     *error = failure.error;
     return failure.step;
@@ -109,7 +118,7 @@ bool Keeper::StartMain(int* error, Step* step) {
   }
 
   UniqueFd gate_read, errors_write;
-  if (!MakePipe(&gate_read, &gate_) || !MakePipe(&start_errors_, &errors_write)) {
+  if (!MakeSmallPipe(&gate_read, &gate_) || !MakeSmallPipe(&start_errors_, &errors_write)) {
     *error = errno;
     *step = Step::kGate;
     return false;
@@ -212,7 +221,8 @@ void Keeper::ReapChildren() {
   int status;
   for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
     if (pid == (init_ > 0 ? init_ : main_) && !ended()) {
-      MainExited(init_ > 0 ? enclosure_.EndStatus(status) : status);
+      if (init_ > 0) enclosure_.TakeEnd(&status);
+      MainExited(status);
     } else if (execs_.has_value()) {
       execs_->Reaped(pid, status);
     }
@@ -223,6 +233,7 @@ void Keeper::MainExited(int status) {
   exit_ = MakeExitNotice(status, stopping_, sandboxed());
   if (exit_.signal != 0 && (signals_sent_ >> (exit_.signal - 1) & 1) != 0) exit_.stopped = 1;
   if (stop_reason_ != 0) exit_.reason = stop_reason_;
+  if (sandboxed()) violations_.AddDeath(main_, exit_.signal);
   limits_.Explain(&exit_);
   phase_ = Phase::kExited;
   ReadOutput();  // all that it wrote before anybody is told that it ended
@@ -279,7 +290,10 @@ void Keeper::CheckLimits() {
   const auto passed = [now](uint64_t since, int64_t ms) {
     return ms >= 0 && now >= since + static_cast<uint64_t>(ms) * 1000000;
   };
-  if (passed(started_at_, spec_.wall_ms)) BeginStop(spec_.grace_ms, kWall);
+  if (passed(started_at_, spec_.wall_ms)) {
+    if (sandboxed()) violations_.Add(ViolationLog::kWall, main_, "run on");
+    BeginStop(spec_.grace_ms, kWall);
+  }
   if (passed(std::max(started_at_, last_output_at_), spec_.inactivity_ms))
     BeginStop(spec_.grace_ms, kInactivity);
 }
@@ -320,24 +334,27 @@ void Keeper::Accept() {
   if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return;
   if (peer.uid != geteuid() && peer.uid != 0) return;
   clients_.push_back({next_client_++, std::move(socket)});
+  Serve(&clients_.back());  // who connects asks at once: no need to wait for that again
+}
+
+void Keeper::Serve(Client* client) {
+  Message message;
+  const int error = ReceiveMessage(client->socket.get(), &message);
+  if (error == 0) {
+    Handle(client, &message);
+  } else if (error != EAGAIN) {
+    input_.Cancel(client->id);
+    // The owner may wait for our end to close: it does when nothing of the session is left.
+    if (client->owner) owner_end_ = std::move(client->socket);
+    client->socket.reset();
+    if (client->owner) OwnerGone();
+  }
 }
 
 void Keeper::ServeClients(const std::vector<pollfd>& fds, size_t first) {
   const size_t count = fds.size() - first;  // clients accepted since are for the next round
   for (size_t i = 0; i < count; ++i) {
-    if (fds[first + i].revents == 0) continue;
-    Client& client = clients_[i];
-    Message message;
-    const int error = ReceiveMessage(client.socket.get(), &message);
-    if (error == 0) {
-      Handle(&client, &message);
-    } else if (error != EAGAIN) {
-      input_.Cancel(client.id);
-      // The owner may wait for our end to close: it does when nothing of the session is left.
-      if (client.owner) owner_end_ = std::move(client.socket);
-      client.socket.reset();
-      if (client.owner) OwnerGone();
-    }
+    if (fds[first + i].revents != 0) Serve(&clients_[i]);
   }
   std::erase_if(clients_, [](const Client& client) { return !client.socket.ok(); });
 }
@@ -402,6 +419,7 @@ int Keeper::Run() {
     Settle();
     ServeViewers();
     AnswerInput();
+    AnswerViolations();  // before the end: who hears of that has heard of them
     AnswerEnd();
     if (destroying_ && (phase_ == Phase::kGone || phase_ == Phase::kNew)) break;
   }

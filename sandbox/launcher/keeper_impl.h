@@ -37,7 +37,7 @@
 
 namespace berth::launcher {
 
-inline constexpr size_t kPipeSize = 1 << 20;  // of the program's streams
+inline constexpr size_t kPipeSize = 1 << 20;  // of a stream that flows
 
 class Keeper {
  public:
@@ -52,7 +52,8 @@ class Keeper {
     uint64_t id;
     UniqueFd socket;
     bool owner = false;
-    uint16_t waits = 0;  // kWait, kStop or kDestroy: to be answered at the end
+    uint16_t waits = 0;  // kWait, kStop or kDestroy: to be answered at the end; kAwaitViolations
+    uint64_t since = 0;  // of kAwaitViolations
   };
   // A person's terminal: gets the screen, then the output; gives input.
   struct Viewer {
@@ -83,6 +84,7 @@ class Keeper {
   uint64_t NextDeadline();
   void Poll();
   void Accept();
+  void Serve(Client* client);
   void ServeClients(const std::vector<pollfd>& fds, size_t first);
   void OwnerGone();
 
@@ -116,6 +118,7 @@ class Keeper {
   void Exec(Client* client, Message* message);
   void Stats(Client* client);
   void AnswerInput();
+  void AnswerViolations();
   void AnswerEnd();
   static void Ok(Client* client, std::string_view body = {});
   static void Fail(Client* client, int error, Step step, std::string_view detail);
@@ -150,11 +153,13 @@ class Keeper {
   uint64_t kill_at_ = kNever, killing_since_ = kNever;
   uint64_t started_at_ = 0, last_output_at_ = 0;
   bool destroying_ = false;
-  Message at_end_;         // kAtEnd, if there is something to run
-  bool pane_due_ = false;  // a window will come, and answers the program's questions then
+  Message at_end_;            // kAtEnd, if there is something to run
+  bool pane_due_ = false;     // a window will come, and answers the program's questions then
+  bool pane_closed_ = false;  // and somebody has closed it
 
   UniqueFd pty_, pty_slave_, stdin_, stdout_, stderr_;
   bool stdin_closing_ = false;
+  bool stdout_grown_ = false;  // to kPipeSize, or it cannot be
   std::optional<Output> out_, err_;
   Ring mixed_{128 << 10};  // both pipes as they came, for captures
   std::unique_ptr<Screen> screen_;

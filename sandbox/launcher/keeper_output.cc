@@ -40,6 +40,12 @@ Screen* Keeper::screen() {
 size_t Keeper::PassOutput(int fd, size_t most, Output* output) {
   int ready;
   if (spec_.pty || ioctl(fd, FIONREAD, &ready) != 0 || ready < kWorthSharing) return 0;
+  // Who fills a pipe is twice as fast with a larger one. It fails, and the pipe stays as it is,
+  // once the user's allowance is used up.
+  if (fd == stdout_.get() && !stdout_grown_) {
+    stdout_grown_ = true;
+    fcntl(fd, F_SETPIPE_SZ, kPipeSize);
+  }
   (output == &*out_ ? err_ : out_)->Settle();
   if (!log_.path().empty()) {
     output->Share(fd, std::min(most, kReadSize));

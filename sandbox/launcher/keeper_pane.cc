@@ -1,6 +1,7 @@
 // The keeper's part for windows that show its session: see pane_protocol.h.
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 
 #include "sandbox/launcher/child.h"
 #include "sandbox/launcher/keeper_impl.h"
+#include "sandbox/launcher/kernel.h"
 #include "sandbox/launcher/pane_protocol.h"
 
 namespace berth::launcher {
@@ -39,12 +41,38 @@ bool Keeper::HandlePane(Client* client, Message* message) {
       UniqueFd socket = message->TakeFd(0);
       if (!socket.ok() || !spec_.pty) return false;
       pane_due_ = false;
+      for (Client& each : clients_) {
+        if (each.waits != kAwaitView) continue;
+        each.waits = 0;
+        Ok(&each);
+      }
       if (out_->ring().begin() == 0) {
         viewers_.push_back({std::move(socket), "", 0});
       } else {
         viewers_.push_back({std::move(socket), screen()->Repaint(), out_->end()});
       }
       client->waits = kWait;
+      return true;
+    }
+    case kAwaitView:
+      if (!client->owner || phase_ != Phase::kGated) return false;
+      if (!pane_due_) {
+        Ok(client);
+      } else {
+        client->waits = kAwaitView;
+      }
+      return true;
+    case kClosed:
+      if (phase_ == Phase::kNew) return false;
+      pane_closed_ = true;
+      if (phase_ != Phase::kGated) BeginStop(spec_.grace_ms, 0);
+      Ok(client);
+      return true;
+    case kHowToShow: {
+      if (phase_ == Phase::kNew) return false;
+      Writer out;
+      out.Put(int32_t{spec_.scrollback_lines}).Put(spec_.rows).Put(spec_.cols);
+      Ok(client, out.body());
       return true;
     }
     case kResize: {  // a window may be resized before its program runs
@@ -82,6 +110,14 @@ void Keeper::Become(Client* client, Message* message) {
     destroying_ = true;
     return;
   }
+  message->fds.clear();
+  Ok(client);
+  // It ends with whoever asked for it, at once: a server that cannot write to a client any more may
+  // keep it, and stay itself, for ever.
+  pollfd fds[] = {{client->socket.get(), POLLIN, 0}, {pidfd.get(), POLLIN, 0}};
+  while (poll(fds, 2, -1) < 0) {
+  }
+  if (fds[1].revents == 0) PidfdSignal(pidfd.get(), SIGKILL);
   _exit(0);
 }
 

@@ -103,6 +103,14 @@ void Keeper::Handle(Client* client, Message* message) {
       violations_.Encode(since, &out);
       return Ok(client, out.body());
     }
+    case kAwaitViolations: {
+      const uint64_t since = in.Get<uint64_t>();
+      if (!in.done()) break;
+      if (!sandboxed()) return Fail(client, ENOTSUP, Step::kRequest, "the session has no policy");
+      client->waits = kAwaitViolations;
+      client->since = since;
+      return;  // answered by AnswerViolations
+    }
     case kSignal: {
       const int signal = in.Get<int32_t>();
       if (!in.done()) break;
@@ -161,7 +169,10 @@ void Keeper::Setup(Client* client, Message* message) {
 
 void Keeper::Go(Client* client) {
   ChildPlan::Error error;
-  if (OpenGate(&error)) return Ok(client);
+  if (OpenGate(&error)) {
+    if (pane_closed_) BeginStop(spec_.grace_ms, 0);
+    return Ok(client);
+  }
   Fail(client, error.error, error.step, PathOf(sandbox_, error));
   destroying_ = true;
   BeginStop(0, 0);
@@ -382,11 +393,24 @@ void Keeper::AnswerInput() {
   }
 }
 
+void Keeper::AnswerViolations() {
+  for (Client& client : clients_) {
+    if (client.waits != kAwaitViolations) continue;
+    if (violations_.total() <= client.since && phase_ != Phase::kGone) continue;
+    client.waits = 0;
+    Writer out;
+    violations_.Encode(client.since, &out);
+    Ok(&client, out.body());
+  }
+}
+
 void Keeper::AnswerEnd() {
   if (!ended()) return;
   for (Client& client : clients_) {
     // Wait is about the main process; Stop and Destroy about everything.
-    if (client.waits == 0 || (client.waits != kWait && phase_ != Phase::kGone)) continue;
+    if (client.waits == 0 || client.waits == kAwaitViolations ||
+        (client.waits != kWait && phase_ != Phase::kGone))
+      continue;
     client.waits = 0;
     Writer out;
     out.Put(exit_.code).Put(exit_.signal).Put(exit_.stopped).Put(exit_.reason);

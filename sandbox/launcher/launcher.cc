@@ -2,8 +2,8 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +15,7 @@
 #include "sandbox/launcher/cgroup.h"
 #include "sandbox/launcher/child.h"
 #include "sandbox/launcher/enter/plan_cache.h"
+#include "sandbox/launcher/fd_slots.h"
 #include "sandbox/launcher/kernel.h"
 #include "sandbox/launcher/proc.h"
 #include "sandbox/launcher/protocol.h"
@@ -27,7 +28,7 @@ namespace {
 
 class Launcher {
  public:
-  explicit Launcher(int self) : self_(self) {}
+  Launcher(int self, const char* tag) : self_(self), tag_(tag) {}
   int Run();
 
  private:
@@ -36,19 +37,20 @@ class Launcher {
   void Spawn(Message* message, uint64_t received);
   void StartKeeper(Message* message, uint64_t received);
   void Reply(const ChildPlan& plan, pid_t pid, int pidfd, uint64_t received,
-             const std::string& cgroup, const std::string& path = "");
+             const std::string& cgroup, const std::string& path = "", bool prepared = false);
 
   const int self_;
+  const std::string tag_;
   PlanCache plans_;
   Cgroup group_;
   Workloads workloads_{&group_};
 };
 
 void Launcher::Reply(const ChildPlan& plan, pid_t pid, int pidfd, uint64_t received,
-                     const std::string& cgroup, const std::string& path) {
+                     const std::string& cgroup, const std::string& path, bool prepared) {
   Writer out;
   out.Put(plan.error.step).Put(int32_t{plan.error.error}).Put(int32_t{pid});
-  out.Put(received).Put(NowNs()).Put(cgroup).Put(path);
+  out.Put(received).Put(NowNs()).Put(cgroup).Put(path).Put(prepared);
   SendMessage(kControlFd, kSpawned, out.body(), &pidfd, pidfd >= 0 ? 1 : 0);
 }
 
@@ -57,16 +59,20 @@ void Launcher::Spawn(Message* message, uint64_t received) {
   std::string cgroup;
   int pidfd_raw = -1;
   pid_t pid = -1;
+  bool prepared = false;
   if (request.ok() && !request.sandbox.empty()) {
     request.plan.sandbox = plans_.Get(request.sandbox, &request.plan.error);
+    request.plan.sandbox_bytes = request.sandbox;
   }
   if (request.ok()) {
-    pid = workloads_.Start(&request.plan, std::move(request.exit_socket), &pidfd_raw, &cgroup);
+    pid = workloads_.Start(&request.plan, std::move(request.exit_socket), &pidfd_raw, &cgroup,
+                           nullptr, &prepared);
   }
   const UniqueFd pidfd(pidfd_raw);
   const SandboxPlan* sandbox = request.plan.sandbox;
   Reply(request.plan, pid, pidfd.get(), received, cgroup,
-        sandbox != nullptr ? PathOf(*sandbox, request.plan.error) : "");
+        sandbox != nullptr ? PathOf(*sandbox, request.plan.error) : "", prepared);
+  if (pid >= 0) workloads_.Prepare(request.plan);
 }
 
 void Launcher::StartKeeper(Message* message, uint64_t received) {
@@ -118,6 +124,16 @@ void Launcher::Handle(Message* message) {
       SendMessage(kControlFd, kProcessViolationsAre, out.body(), nullptr, 0);
       return;
     }
+    case kPrepare: {
+      Reader in = message->reader();
+      ChildPlan plan;
+      plan.sandbox_bytes = in.GetBytes();
+      if (in.done()) plan.sandbox = plans_.Get(plan.sandbox_bytes, &plan.error);
+      Writer out;
+      out.Put(static_cast<uint32_t>(workloads_.PrepareNow(plan)));
+      SendMessage(kControlFd, kPrepared, out.body(), nullptr, 0);
+      return;
+    }
     default: {
       ChildPlan plan;
       plan.error = {Step::kRequest, ENOSYS};
@@ -129,15 +145,18 @@ void Launcher::Handle(Message* message) {
 bool Launcher::SayHello() {
   ProcStat stat;
   if (!ReadProcStat(getpid(), &stat)) return false;
-  char name[64];
-  snprintf(name, sizeof(name), "berth-%d-%llu", getpid(),
-           static_cast<unsigned long long>(stat.start_time));
+  struct stat space;
+  if (::stat("/proc/self/ns/pid", &space) != 0) space.st_ino = 0;
+  // How the reaper knows, when this process was killed, whose the group was.
+  const std::string name = "berth-" + tag_ + "-" + std::to_string(getpid()) + "-" +
+                           std::to_string(stat.start_time) + "-" + std::to_string(space.st_ino);
   group_ = Cgroup::Home().MakeChild(name);
-  group_.ShareControllers();
   // For as long as this process lives, in whichever pid namespace: how the reaper knows that the
   // group is in use.
   if (group_.ok()) flock(group_.dir_fd(), LOCK_EX | LOCK_NB);
   if (group_.ok() && !CanStartIn(group_.dir_fd())) group_.Remove();
+  // Only now: a group whose children have controllers takes no process itself.
+  group_.ShareControllers();
   Writer hello;
   hello.Put(group_.ok() ? TreeKind::kCgroup : TreeKind::kSubreaper);
   hello.Put(group_.path()).Put(static_cast<uint64_t>(getpid()));
@@ -155,6 +174,7 @@ int Launcher::Run() {
     workloads_.AppendPoll(&fds);
     if (workloads_.empty() && !open) break;
     if (poll(fds.data(), fds.size(), PollTimeout(next)) < 0) continue;
+    workloads_.Polled(fds);
     if (fds[1].revents != 0) {
       signals.Drain();
       int status;
@@ -177,6 +197,9 @@ int Launcher::Run() {
 
 }  // namespace
 
-int RunLauncher(int self) { return Launcher(self).Run(); }
+int RunLauncher(int self, const char* tag) {
+  FdSlots::Reserve();
+  return Launcher(self, tag).Run();
+}
 
 }  // namespace berth::launcher

@@ -5,9 +5,9 @@
 
 namespace berth::launcher {
 
-// Serves kControlFd until the other side closes it. `self` executes this program again. Returns the
-// exit code.
-int RunLauncher(int self);
+// Serves kControlFd until the other side closes it. `self` executes this program again; `tag` is in
+// the name of its cgroup. Returns the exit code.
+int RunLauncher(int self, const char* tag);
 
 }  // namespace berth::launcher
 

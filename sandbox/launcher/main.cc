@@ -22,9 +22,9 @@ int main(int argc, char** argv) {
   using namespace berth::launcher;  // NOLINT: the whole program is of it
   struct stat st;
   // A window's program is started by the window's owner, which has no socket for it.
-  const bool pane = argc == 5 && strcmp(argv[1], kPaneMode) == 0;
-  const bool hold = argc == 2 && strcmp(argv[1], kHoldMode) == 0;
-  if (hold) return RunHold();
+  const bool pane = argc == 4 && strcmp(argv[1], kPaneMode) == 0;
+  const bool hold = argc == 5 && strcmp(argv[1], kHoldMode) == 0;
+  if (hold) return RunHold(argv[2], argv[3], argv[4]);
   if (argc < 2 || (!pane && fstat(kControlFd, &st) != 0) || (!pane && !S_ISSOCK(st.st_mode))) {
     static constexpr char kText[] =
         "This is a part of berth; it is started by the library. See `berth --help`.\n";
@@ -45,11 +45,11 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], kLauncherMode) == 0) {
     setsid();  // the host's terminal and its signals are not ours
     prctl(PR_SET_NAME, "berth-launcher");
-    return RunLauncher(self.get());
+    return RunLauncher(self.get(), argc > 2 ? argv[2] : "");
   }
   if (pane) {
     prctl(PR_SET_NAME, "berth-pane");
-    return RunPane(argv[2], argv[3], argv[4]);
+    return RunPane(argv[2], argv[3]);
   }
   if (strcmp(argv[1], berth::network::kProxyMode) == 0) {
     prctl(PR_SET_NAME, "berth-proxy");

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <termios.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 #include <string_view>
 
 #include "sandbox/base/unique_fd.h"
+#include "sandbox/launcher/kernel.h"
 #include "sandbox/launcher/pane_protocol.h"
 #include "sandbox/launcher/proc.h"
 #include "sandbox/launcher/protocol.h"
@@ -59,8 +61,8 @@ bool WriteAll(int fd, std::string_view bytes) {
 
 class Pane {
  public:
-  Pane(const char* run, const char* uid, uint32_t grace_ms)
-      : run_(open(run, O_PATH | O_DIRECTORY | O_CLOEXEC)), uid_(uid), grace_ms_(grace_ms) {}
+  Pane(const char* run, const char* uid)
+      : run_(open(run, O_PATH | O_DIRECTORY | O_CLOEXEC)), uid_(uid) {}
   int Run();
 
  private:
@@ -74,7 +76,6 @@ class Pane {
   const pid_t server_ = getppid();
   const UniqueFd run_;
   const char* const uid_;
-  const uint32_t grace_ms_;
   termios cooked_{};
   UniqueFd signals_, view_, end_, sizes_;
   bool hung_up_ = false, terminated_ = false;
@@ -145,10 +146,8 @@ bool Pane::TakeSignal() {
 int Pane::Hangup() const {
   if (!ended_ && IsRunning(server_)) {
     // Somebody closed the window: that is how sessions of such a manager are ended.
-    Writer out;
-    out.Put(grace_ms_);
     if (const UniqueFd socket = Connect(); socket.ok()) {
-      SendMessage(socket.get(), kStop, out.body(), nullptr, 0);
+      SendMessage(socket.get(), kClosed, "", nullptr, 0);
     }
   }
   return kLost;
@@ -226,13 +225,26 @@ int Pane::Run() {
 
 }  // namespace
 
-int RunPane(const char* run, const char* uid, const char* grace_ms) {
-  return Pane(run, uid, static_cast<uint32_t>(strtoul(grace_ms, nullptr, 10))).Run();
-}
+int RunPane(const char* run, const char* uid) { return Pane(run, uid).Run(); }
 
-int RunHold() {
+int RunHold(const char* pid, const char* start_time, const char* pid_namespace) {
   prctl(PR_SET_NAME, "berth-hold");
-  while (true) pause();
+  struct stat space;
+  UniqueFd host;
+  // Another pid namespace's process cannot be watched: then who connects next takes the window
+  // away.
+  if (stat("/proc/self/ns/pid", &space) == 0 && std::to_string(space.st_ino) == pid_namespace) {
+    host.reset(PidfdOpen(atoi(pid)));
+    ProcStat stat;
+    if (!host.ok() || !ReadProcStat(atoi(pid), &stat) ||
+        std::to_string(stat.start_time) != start_time) {
+      return 0;
+    }
+  }
+  pollfd ended{host.get(), POLLIN, 0};
+  while (poll(&ended, 1, -1) < 0) {
+  }
+  return 0;
 }
 
 }  // namespace berth::launcher

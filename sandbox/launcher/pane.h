@@ -11,10 +11,11 @@
 namespace berth::launcher {
 
 // Shows the session whose keeper listens at <run>/<uid>. Returns the exit code, if it exits.
-int RunPane(const char* run, const char* uid, const char* grace_ms);
+int RunPane(const char* run, const char* uid);
 
-// Stays until its window is closed.
-int RunHold();
+// Stays until its window is closed or the process has ended that is meant: by number, start time
+// and the inode of the pid namespace in which they count.
+int RunHold(const char* pid, const char* start_time, const char* pid_namespace);
 
 }  // namespace berth::launcher
 

@@ -46,6 +46,7 @@ enum class Step : uint8_t {
   kLandlock,      // enforce the Landlock rules
   kFilter,        // load the system call filter
   kReport,        // hand over what the sandbox reports with
+  kOverlay,       // show a folder copy-on-write
 };
 
 // Flags of kSpawn and kExec.
@@ -65,7 +66,8 @@ enum LauncherMessage : uint16_t {
   // then the exit socket.
   kSpawn = 2,
   // u8 Step (kNone: it runs), i32 errno, i32 pid, u64 ns received, u64 ns started, str cgroup leaf,
-  // str the path that a failed step is about. Descriptor: pidfd.
+  // str the path that a failed step is about, u8 whether its sandbox was prepared. Descriptor:
+  // pidfd.
   kSpawned = 3,
   // i32 pid, u32 grace in ms. No answer: the exit socket tells.
   kStopProcess = 4,
@@ -75,6 +77,10 @@ enum LauncherMessage : uint16_t {
   kProcessViolations = 6,
   // As kViolations answers; a total of 0 also for a process that is not known.
   kProcessViolationsAre = 7,
+  // bytes SandboxPlan, of the tier kPooled: prepares sandboxes now instead of after starts.
+  kPrepare = 8,
+  // u32 how many wait for a program of that plan now.
+  kPrepared = 9,
 };
 
 // On the exit socket of a process. The message stays there to be peeked at; the socket is closed
@@ -132,6 +138,9 @@ enum KeeperMessage : uint16_t {
   // u64 since. Answer: u64 total, u64 number of the first that follows, u32 count, then for each:
   // u8 layer (as Violation::Layer), i32 pid, u64 ns since 1970, str what; then u8 SandboxNetwork.
   kViolations = 122,
+  // As kViolations, but answered only once there are more than `since`, or nothing of the session
+  // runs any more. kFailed ENOTSUP of a session without a policy.
+  kAwaitViolations = 123,
   kDestroy = 121,  // u32 grace ms. Answer: empty, then the keeper removes everything and goes.
 };
 

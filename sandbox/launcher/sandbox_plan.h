@@ -17,7 +17,7 @@ namespace berth::launcher {
 enum class SandboxTier : uint8_t {
   kNone = 0,
   kNamespaces = 1,  // namespaces made at each start
-  kPooled = 2,      // the same from a prepared template
+  kPooled = 2,      // the same, made ahead where it can be; each used once
   kLandlock = 3,    // no namespaces: Landlock, seccomp, limits
 };
 

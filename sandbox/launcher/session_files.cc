@@ -13,7 +13,13 @@
 #include <string>
 #include <utility>
 
+#include "sandbox/base/remove_tree.h"
+
 namespace berth::launcher {
+namespace {
+// As kChangesFolder of runtime/record/record.h.
+constexpr char kChanges[] = "changes";
+}  // namespace
 
 UniqueFd SessionFiles::Listen() const {
   sockaddr_un address{};
@@ -46,6 +52,8 @@ void SessionFiles::WriteExit(const ExitNotice& notice) const {
 }
 
 void SessionFiles::Remove() const {
+  // First: what has no record is not known for a session's, and this takes longest.
+  RemoveTree(session.get(), kChanges);
   char target[128];
   const ssize_t n = readlinkat(names.get(), name.c_str(), target, sizeof(target));
   if (n >= 0 && std::string(target, static_cast<size_t>(n)) == uid)

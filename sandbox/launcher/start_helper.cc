@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -51,6 +52,7 @@ absl::StatusOr<UniqueFd> HelperImageFd() {
 // Shared by the host and the two children, which run while it waits.
 struct Plan {
   int image, control, null;
+  const char* tag;
   int error = 0;
 };
 
@@ -69,7 +71,7 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) void ExecHelper(v
   }
   // The host may have descriptors without O_CLOEXEC; none of them is the helper's business.
   CloseRange(4, ~0u, CLOSE_RANGE_CLOEXEC);
-  const char* argv[] = {"berth-launcher", kLauncherMode, nullptr};
+  const char* argv[] = {"berth-launcher", kLauncherMode, plan->tag, nullptr};
   const char* env[] = {nullptr};
   syscall(SYS_execveat, image, "", argv, env, AT_EMPTY_PATH);
   plan->error = errno;
@@ -87,7 +89,7 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) void CloneHelper(
 
 }  // namespace
 
-absl::StatusOr<UniqueFd> StartHelper() {
+absl::StatusOr<UniqueFd> StartHelper(const std::string& tag) {
   ABSL_ASSIGN_OR_RETURN(const UniqueFd image, HelperImageFd());
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
@@ -98,7 +100,7 @@ absl::StatusOr<UniqueFd> StartHelper() {
   const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!null.ok()) return ErrnoStatus(errno, "open /dev/null");
 
-  Plan plan{image.get(), theirs.get(), null.get()};
+  Plan plan{image.get(), theirs.get(), null.get(), tag.c_str()};
   // No handler of the host may run in a child that shares its memory.
   sigset_t all, old;
   sigfillset(&all);

@@ -2,10 +2,13 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -20,6 +23,14 @@ namespace {
 constexpr uint64_t kNever = ~uint64_t{0};
 constexpr size_t kMostKept = 16;  // groups with limits
 constexpr size_t kMostEnded = 64;
+
+// Up from a folder of the host's is the host.
+bool HasFolder(const ChildPlan& plan) {
+  return std::any_of(std::begin(plan.stdio), std::end(plan.stdio), [](int fd) {
+    struct stat st;
+    return fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
+  });
+}
 }  // namespace
 
 Cgroup Workloads::TakeGroup() {
@@ -31,12 +42,17 @@ Cgroup Workloads::TakeGroup() {
   return group_->MakeChild("p" + std::to_string(++group_count_));
 }
 
+// They would be the limits of the group's next tree too.
+bool Workloads::LimitsTree(const Workload& workload) {
+  return workload.limits.group().ok() && !workload.limits.group().separate();
+}
+
 void Workloads::GiveBack(Workload* workload) {
   Cgroup group = workload->tree->TakeLeaf();
   // Where a group was killed once, Linux 6.18 kills at birth each child that is cloned into it from
   // another group: it compares how often the two were killed, to catch those that are born during a
   // kill.
-  if (workload->killed) {
+  if (workload->killed || LimitsTree(*workload)) {
     group.Remove();
   } else {
     free_groups_.push_back(std::move(group));
@@ -91,10 +107,13 @@ bool Workloads::StartEnclosed(Workload* workload, ChildPlan* plan, int* pidfd,
   int init = -1;
   workload->pid = workload->enclosure.Start(plan, group, false, joins, &init);
   workload->init.reset(init);
-  if (workload->pid < 0) return false;
+  return workload->pid >= 0 && AwaitEnclosed(workload, plan, pidfd);
+}
+
+bool Workloads::AwaitEnclosed(Workload* workload, ChildPlan* plan, int* pidfd) {
   workload->program = workload->enclosure.AwaitProgram(pidfd, &plan->error);
   if (workload->program >= 0) return true;
-  PidfdSignal(init, SIGKILL);
+  PidfdSignal(workload->init.get(), SIGKILL);
   while (waitpid(workload->pid, nullptr, 0) < 0 && errno == EINTR) {
   }
   return false;
@@ -121,25 +140,71 @@ bool Workloads::StartProgram(Workload* workload, ChildPlan* plan, int* pidfd,
   return true;
 }
 
-pid_t Workloads::Start(ChildPlan* plan, UniqueFd exit_socket, int* pidfd, std::string* cgroup,
-                       const Enclosure* joins) {
-  auto workload = std::make_unique<Workload>();
-  workload->exit_socket = std::move(exit_socket);
-  workload->sandboxed = plan->sandbox != nullptr;
-  if (workload->sandboxed) workload->violations.set_network(plan->sandbox->network);
-  Cgroup group = TakeGroup();
-  if (group.ok()) {
-    *cgroup = group.path();
-    workload->tree.emplace(std::move(group));
+void Workloads::Add(std::unique_ptr<Workload> workload) {
+  workload->at = all_.size();
+  by_pid_[workload->pid] = workload.get();
+  if (workload->kill_at != kNever) Note(workload.get());
+  all_.push_back(std::move(workload));
+}
+
+void Workloads::Note(Workload* workload) {
+  if (!workload->noted) noted_.push_back(workload);
+  workload->noted = true;
+}
+
+void Workloads::Forget(Workload* workload) {
+  Unwatch(workload);
+  if (workload->violations.total() > 0) {
+    ended_.push_back({workload->program, std::move(workload->violations)});
+    if (ended_.size() > kMostEnded) ended_.pop_front();
   }
-  if (!Limit(workload.get(), plan) || !StartProgram(workload.get(), plan, pidfd, joins)) {
-    workload->limits.Remove();
-    workload->proxy.Stop();
-    if (workload->tree.has_value()) free_groups_.push_back(workload->tree->TakeLeaf());
+  workload->proxy.Stop();
+  if (workload->tree.has_value()) GiveBack(workload);
+  GiveBackLimits(workload);
+  const size_t at = workload->at;
+  all_[at] = std::move(all_.back());
+  all_.pop_back();
+  if (at < all_.size()) all_[at]->at = at;
+}
+
+std::unique_ptr<Workloads::Workload> Workloads::NewWorkload(const SandboxPlan* sandbox) {
+  auto workload = std::make_unique<Workload>();
+  workload->sandboxed = sandbox != nullptr;
+  if (sandbox != nullptr) workload->violations.set_network(sandbox->network);
+  Cgroup group = TakeGroup();
+  if (group.ok()) workload->tree.emplace(std::move(group));
+  return workload;
+}
+
+void Workloads::GiveUp(Workload* workload) {
+  workload->proxy.Stop();
+  if (workload->tree.has_value()) GiveBack(workload);
+  workload->limits.Remove();
+}
+
+pid_t Workloads::Start(ChildPlan* plan, UniqueFd exit_socket, int* pidfd, std::string* cgroup,
+                       const Enclosure* joins, bool* prepared) {
+  if (plan->sandbox != nullptr && HasFolder(*plan)) {
+    plan->error = {Step::kStdio, EISDIR};
+    return -1;
+  }
+  std::unique_ptr<Workload> workload = joins == nullptr ? TakeSpare(*plan) : nullptr;
+  const bool spare = workload != nullptr;
+  if (prepared != nullptr) *prepared = spare;
+  if (!spare) workload = NewWorkload(plan->sandbox);
+  workload->exit_socket = std::move(exit_socket);
+  if (workload->tree.has_value()) *cgroup = workload->tree->cgroup_path();
+  const bool started =
+      spare ? AwaitEnclosed(workload.get(), plan, pidfd)
+            : Limit(workload.get(), plan) && StartProgram(workload.get(), plan, pidfd, joins);
+  if (!started) {
+    GiveUp(workload.get());
     return -1;
   }
   const pid_t program = workload->program;
-  all_.push_back(std::move(workload));
+  last_start_ = NowNs();
+  Watch(workload.get());
+  Add(std::move(workload));
   return program;
 }
 
@@ -157,33 +222,43 @@ void Workloads::Stop(Workload* workload, uint32_t grace_ms) {
     for (const int signal : {SIGTERM, SIGCONT}) SignalDescendants(workload->pid, signal);
   }
   workload->stopping = true;
+  Note(workload);
   workload->kill_at = std::min(workload->kill_at, NowNs() + uint64_t{grace_ms} * 1000000);
 }
 
 void Workloads::Stop(pid_t program, uint32_t grace_ms) {
   for (auto& workload : all_) {
-    if (workload->program == program) return Stop(workload.get(), grace_ms);
+    if (program > 0 && workload->program == program) return Stop(workload.get(), grace_ms);
   }
 }
 
 void Workloads::StopAll(uint32_t grace_ms) {
+  DropSpares();
   for (auto& workload : all_) Stop(workload.get(), grace_ms);
 }
 
+void Workloads::TellEnd(Workload* workload, int status) {
+  if (!workload->exit_socket.ok() || workload->told) return;
+  workload->told = true;
+  ExitNotice notice = MakeExitNotice(status, workload->stopping, workload->sandboxed);
+  if (workload->sandboxed) LogOf(workload)->AddDeath(workload->program, notice.signal);
+  workload->limits.Explain(&notice);
+  SendExitNotice(workload->exit_socket.get(), notice);
+}
+
 bool Workloads::Reaped(pid_t pid, int status) {
-  for (auto& workload : all_) {
-    if (workload->pid != pid || !workload->running) continue;
-    workload->running = false;
-    if (workload->exit_socket.ok()) {
-      if (workload->init.ok()) status = workload->enclosure.EndStatus(status);
-      ExitNotice notice = MakeExitNotice(status, workload->stopping, workload->sandboxed);
-      workload->limits.Explain(&notice);
-      SendExitNotice(workload->exit_socket.get(), notice);
-    }
-    workload->kill_at = 0;  // nothing outlives the main process
-    return true;
-  }
-  return false;
+  SpareEnded(pid);
+  const auto found = by_pid_.find(pid);
+  if (found == by_pid_.end()) return false;
+  Workload* workload = found->second;
+  by_pid_.erase(found);  // the number may be another's soon
+  workload->running = false;
+  if (workload->init.ok()) workload->enclosure.TakeEnd(&status);
+  TellEnd(workload, status);
+  workload->kill_at = 0;  // nothing outlives the main process
+  Watch(workload);
+  Note(workload);
+  return true;
 }
 
 void Workloads::Kill(Workload* workload) {
@@ -203,41 +278,93 @@ void Workloads::EncodeViolations(pid_t program, uint64_t since, Writer* out) con
   ViolationLog().Encode(since, out);
 }
 
+// Its groups go on to the next.
+void Workloads::Unwatch(Workload* workload) {
+  for (const pollfd& fd : workload->watched) {
+    epoll_ctl(events_.get(), EPOLL_CTL_DEL, fd.fd, nullptr);
+  }
+  workload->watched.clear();
+}
+
+void Workloads::Watch(Workload* workload) {
+  std::vector<pollfd> wanted;
+  if (!workload->running && workload->tree.has_value()) {
+    wanted.push_back({workload->tree->events_fd(), POLLPRI, 0});
+  }
+  if (workload->init.ok() && !workload->told) {
+    wanted.push_back({workload->enclosure.report_fd(), POLLIN, 0});
+  }
+  wanted.push_back({workload->enclosure.listener().get(), POLLIN, 0});
+  workload->limits.AppendPoll(&wanted);
+  wanted.push_back({workload->proxy.channel(), POLLIN, 0});
+  std::erase_if(wanted, [](const pollfd& fd) { return fd.fd < 0; });
+  const auto in = [](const std::vector<pollfd>& fds, int fd) {
+    return std::any_of(fds.begin(), fds.end(), [fd](const pollfd& each) { return each.fd == fd; });
+  };
+  for (const pollfd& old : workload->watched) {
+    if (!in(wanted, old.fd)) epoll_ctl(events_.get(), EPOLL_CTL_DEL, old.fd, nullptr);
+  }
+  for (const pollfd& fd : wanted) {
+    if (in(workload->watched, fd.fd)) continue;
+    epoll_event event{};
+    event.events = static_cast<uint32_t>(fd.events);
+    event.data.ptr = workload;
+    epoll_ctl(events_.get(), EPOLL_CTL_ADD, fd.fd, &event);
+  }
+  workload->watched = std::move(wanted);
+}
+
+void Workloads::TakeEvents() {
+  epoll_event events[64];
+  const int count = epoll_wait(events_.get(), events, 64, 0);
+  for (int i = 0; i < count; ++i) {
+    Note(static_cast<Workload*>(events[i].data.ptr));
+  }
+}
+
+void Workloads::Look(Workload* workload) {
+  UniqueFd& listener = workload->enclosure.listener();
+  if (listener.ok() && !ServeNotifications(listener.get(), LogOf(workload))) {
+    epoll_ctl(events_.get(), EPOLL_CTL_DEL, listener.get(), nullptr);
+    listener.reset();
+  }
+  workload->limits.Report(LogOf(workload));
+  NoteDenials(&workload->proxy, LogOf(workload));
+  int status;
+  // Its init takes a while yet to go, with all that is left inside.
+  if (workload->init.ok() && workload->running && workload->enclosure.TakeEnd(&status)) {
+    TellEnd(workload, status);
+  }
+  Watch(workload);
+}
+
+bool Workloads::Settle(Workload* workload) {
+  Look(workload);
+  if (workload->supervised) return !workload->running;
+  const bool gone = !workload->running && (!workload->tree.has_value() || workload->tree->Empty());
+  if (!gone && workload->kill_at <= NowNs()) {
+    Kill(workload);
+    workload->killed = true;
+    // Once more in a while if it still runs: before cgroup.kill a pass can miss a process that
+    // forks.
+    workload->kill_at = NowNs() + 100000000;
+  }
+  return gone;
+}
+
 uint64_t Workloads::Settle() {
-  uint64_t next = kNever;
-  for (size_t i = 0; i < all_.size();) {
-    Workload& workload = *all_[i];
-    UniqueFd& listener = workload.enclosure.listener();
-    if (listener.ok() && !ServeNotifications(listener.get(), &workload.violations)) {
-      listener.reset();
-    }
-    workload.limits.Report(&workload.violations);
-    NoteDenials(&workload.proxy, &workload.violations);
-    bool gone = !workload.running;
-    if (!workload.supervised) {
-      gone = gone && (!workload.tree.has_value() || workload.tree->Empty());
-      if (!gone && workload.kill_at <= NowNs()) {
-        Kill(&workload);
-        workload.killed = true;
-        // Once more in a while if it still runs: before cgroup.kill a pass can miss a process that
-        // forks.
-        workload.kill_at = NowNs() + 100000000;
-      }
-    }
-    if (gone) {
-      if (workload.violations.total() > 0) {
-        ended_.push_back({workload.program, std::move(workload.violations)});
-        if (ended_.size() > kMostEnded) ended_.pop_front();
-      }
-      GiveBackLimits(&workload);
-      workload.proxy.Stop();
-      if (workload.tree.has_value()) GiveBack(&workload);
-      all_[i] = std::move(all_.back());
-      all_.pop_back();
+  TakeEvents();
+  uint64_t next = TendSpares();
+  std::vector<Workload*> noted;
+  noted.swap(noted_);
+  for (Workload* workload : noted) {
+    workload->noted = false;
+    if (Settle(workload)) {
+      Forget(workload);
       continue;
     }
-    next = std::min(next, workload.kill_at);
-    ++i;
+    if (!workload->running || workload->kill_at != kNever) Note(workload);
+    next = std::min(next, workload->kill_at);
   }
   return next;
 }
@@ -251,16 +378,8 @@ std::vector<pid_t> Workloads::Supervisors() const {
 }
 
 void Workloads::AppendPoll(std::vector<pollfd>* fds) const {
-  for (const auto& workload : all_) {
-    if (!workload->running && workload->tree.has_value()) {
-      fds->push_back({workload->tree->events_fd(), POLLPRI, 0});
-    }
-    const int listener = workload->enclosure.listener().get();
-    if (listener >= 0) fds->push_back({listener, POLLIN, 0});
-    workload->limits.AppendPoll(fds);
-    const int proxy = workload->proxy.channel();
-    if (proxy >= 0) fds->push_back({proxy, POLLIN, 0});
-  }
+  fds->push_back({events_.get(), POLLIN, 0});
+  if (mounts_.fd() >= 0) fds->push_back({mounts_.fd(), POLLPRI, 0});
 }
 
 }  // namespace berth::launcher

@@ -5,18 +5,21 @@
 
 #include <poll.h>
 #include <stdint.h>
+#include <sys/epoll.h>
 #include <sys/types.h>
 
 #include <deque>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/launcher/cgroup.h"
 #include "sandbox/launcher/child.h"
 #include "sandbox/launcher/enter/enclosure.h"
+#include "sandbox/launcher/enter/mount_watch.h"
 #include "sandbox/launcher/enter/tree_limits.h"
 #include "sandbox/launcher/enter/violations.h"
 #include "sandbox/launcher/tree.h"
@@ -34,13 +37,21 @@ class Workloads {
   // All that is started from now on is under these, a session's, instead of those of its own plan.
   // They must outlive this.
   void ShareLimits(const TreeLimits* limits) { shared_limits_ = limits; }
+  // The same for what they are stopped from: noted there, as the session's.
+  void ShareViolations(ViolationLog* log) { shared_violations_ = log; }
   // Removes what is kept for later starts. Call it last.
   void RemoveKept();
 
   // Starts plan, in the sandbox `joins` if that is not null. Its end is told on `exit_socket`.
-  // Returns the program's pid and *pidfd, or -1 with plan->error.
+  // Returns the program's pid and *pidfd, or -1 with plan->error. *prepared: in a sandbox that
+  // waited for it.
   pid_t Start(ChildPlan* plan, UniqueFd exit_socket, int* pidfd, std::string* cgroup,
-              const Enclosure* joins = nullptr);
+              const Enclosure* joins = nullptr, bool* prepared = nullptr);
+  // Once such a start has been answered: makes ready for the next of the same plan, if its tier is
+  // kPooled.
+  void Prepare(const ChildPlan& plan);
+  // The same at once. Returns how many sandboxes wait for that plan.
+  size_t PrepareNow(const ChildPlan& plan);
   // TERM to the tree of that program, KILL after the grace. Not known: nothing.
   void Stop(pid_t program, uint32_t grace_ms);
   void StopAll(uint32_t grace_ms);
@@ -53,6 +64,9 @@ class Workloads {
   // What the sandbox of that program has stopped, from number `since` on; of an ended one, as long
   // as it is among the last.
   void EncodeViolations(pid_t program, uint64_t since, Writer* out) const;
+  // After poll: drops what was prepared if the host's mounts have changed.
+  void Polled(const std::vector<pollfd>& fds);
+  // Spares do not count.
   bool empty() const { return all_.empty(); }
   // Of those that are held by supervisors: they.
   std::vector<pid_t> Supervisors() const;
@@ -71,27 +85,79 @@ class Workloads {
     network::ProxyChild proxy;
     bool sandboxed = false;
     bool running = true;
+    bool told = false;  // of its end
     bool stopping = false;
     bool killed = false;
     uint64_t kill_at = ~uint64_t{0};
+    size_t at = 0;       // in all_
+    bool noted = false;  // in noted_
+    std::vector<pollfd> watched = {};
   };
+  ViolationLog* LogOf(Workload* workload) {
+    return shared_violations_ != nullptr ? shared_violations_ : &workload->violations;
+  }
+  // Sandboxes that wait for a program, of one plan.
+  struct Prepared {
+    std::string plan;  // its bytes
+    SandboxPlan sandbox;
+    unsigned starts = 0;
+    uint64_t last_start = 0;
+    bool due = false;  // spares are to be made
+    std::vector<std::unique_ptr<Workload>> spares = {};
+  };
+  std::unique_ptr<Workload> NewWorkload(const SandboxPlan* sandbox);
+  // Of one that did not come to run.
+  void GiveUp(Workload* workload);
   bool Limit(Workload* workload, ChildPlan* plan);
   bool MakeLimits(Workload* workload, ChildPlan* plan);
   void GiveBackLimits(Workload* workload);
   bool StartProgram(Workload* workload, ChildPlan* plan, int* pidfd, const Enclosure* joins);
   bool StartEnclosed(Workload* workload, ChildPlan* plan, int* pidfd, const Enclosure* joins);
+  bool AwaitEnclosed(Workload* workload, ChildPlan* plan, int* pidfd);
+  // workloads_pool.cc
+  Prepared* PreparedFor(const ChildPlan& plan);
+  bool MakeSpare(Prepared* kind);
+  void MakeSpares(Prepared* kind);
+  std::unique_ptr<Workload> TakeSpare(const ChildPlan& plan);
+  void Discard(std::unique_ptr<Workload> spare);
+  void Drop(Prepared* kind);
+  void DropSpares();
+  void SpareEnded(pid_t pid);
+  // Makes those that are due and drops those that nobody asks for. Returns when to call it again.
+  uint64_t TendSpares();
   void Stop(Workload* workload, uint32_t grace_ms);
+  // Waits from now on for all that is to be looked at for this one.
+  void Watch(Workload* workload);
+  void Unwatch(Workload* workload);
+  void TakeEvents();
+  void Look(Workload* workload);
+  void Add(std::unique_ptr<Workload> workload);
+  // It is to be settled next.
+  void Note(Workload* workload);
+  // Whether nothing of it is left.
+  bool Settle(Workload* workload);
+  void Forget(Workload* workload);
+  void TellEnd(Workload* workload, int status);
   static void Kill(Workload* workload);
+  static bool LimitsTree(const Workload& workload);
   Cgroup TakeGroup();
   void GiveBack(Workload* workload);
 
   const Cgroup* group_;
+  // One descriptor for all of them: a start does not cost more because others run.
+  UniqueFd events_{epoll_create1(EPOLL_CLOEXEC)};
   std::vector<Cgroup> free_groups_;  // empty ones, kept: making one costs as much as a fork
   unsigned group_count_ = 0;
   unsigned limit_count_ = 0;
   const TreeLimits* shared_limits_ = nullptr;
+  ViolationLog* shared_violations_ = nullptr;
   std::vector<TreeLimits> free_limits_;  // kept: making groups in v1 hierarchies costs more yet
   std::vector<std::unique_ptr<Workload>> all_;
+  std::unordered_map<pid_t, Workload*> by_pid_;  // those that run
+  std::vector<Workload*> noted_;
+  std::vector<Prepared> prepared_;
+  MountWatch mounts_;        // since something was prepared
+  uint64_t last_start_ = 0;  // of any
   struct Ended {
     pid_t program;
     ViolationLog violations;

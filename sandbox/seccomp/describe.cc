@@ -44,6 +44,8 @@ constexpr Name kCalls[] = {
     BERTH_CALL(clone),
     BERTH_CALL(connect),
     BERTH_CALL(delete_module),
+    BERTH_CALL(fchmod),
+    BERTH_CALL(fchmodat),
     BERTH_CALL(finit_module),
     BERTH_CALL(fsconfig),
     BERTH_CALL(fsmount),
@@ -51,6 +53,7 @@ constexpr Name kCalls[] = {
     BERTH_CALL(fspick),
     BERTH_CALL(init_module),
     BERTH_CALL(ioctl),
+    BERTH_CALL(ioprio_set),
     BERTH_CALL(kcmp),
     BERTH_CALL(kexec_file_load),
     BERTH_CALL(kexec_load),
@@ -61,20 +64,27 @@ constexpr Name kCalls[] = {
     BERTH_CALL(move_mount),
     BERTH_CALL(open_by_handle_at),
     BERTH_CALL(open_tree),
+    BERTH_CALL(openat),
     BERTH_CALL(perf_event_open),
     BERTH_CALL(personality),
     BERTH_CALL(pidfd_getfd),
     BERTH_CALL(pivot_root),
     BERTH_CALL(prctl),
+    BERTH_CALL(prlimit64),
     BERTH_CALL(process_vm_readv),
     BERTH_CALL(process_vm_writev),
     BERTH_CALL(ptrace),
     BERTH_CALL(quotactl),
     BERTH_CALL(reboot),
     BERTH_CALL(request_key),
+    BERTH_CALL(sched_setaffinity),
+    BERTH_CALL(sched_setattr),
+    BERTH_CALL(sched_setparam),
+    BERTH_CALL(sched_setscheduler),
     BERTH_CALL(setdomainname),
     BERTH_CALL(sethostname),
     BERTH_CALL(setns),
+    BERTH_CALL(setpriority),
     BERTH_CALL(settimeofday),
     BERTH_CALL(socket),
     BERTH_CALL(swapoff),
@@ -84,12 +94,16 @@ constexpr Name kCalls[] = {
     BERTH_CALL(userfaultfd),
     BERTH_CALL(vhangup),
     {443, "quotactl_fd"},
+    {452, "fchmodat2"},
     {467, "open_tree_attr"},
 #if defined(__x86_64__)
+    BERTH_CALL(chmod),
+    BERTH_CALL(creat),
     BERTH_CALL(create_module),
     BERTH_CALL(ioperm),
     BERTH_CALL(iopl),
     BERTH_CALL(mknod),
+    BERTH_CALL(open),
 #endif
 };
 #undef BERTH_CALL
@@ -169,6 +183,24 @@ std::string Detail(const seccomp_data& data) {
       snprintf(text, sizeof(text), "0x%x", first);
       return text;
     }
+    case SYS_ioprio_set:
+    case SYS_prlimit64:
+    case SYS_sched_setaffinity:
+    case SYS_sched_setattr:
+    case SYS_sched_setparam:
+    case SYS_sched_setscheduler:
+    case SYS_setpriority:
+      return "of another process";
+#if defined(__x86_64__)
+    case SYS_chmod:
+    case SYS_creat:
+    case SYS_open:
+#endif
+    case SYS_fchmod:
+    case SYS_fchmodat:
+    case SYS_openat:
+    case 452:
+      return "with a set-user-id or set-group-id bit";
     default:
       return "";
   }

@@ -8,7 +8,7 @@
 //
 //   ABSL_ASSIGN_OR_RETURN(const std::string program, CompileFilter({.sockets = {AF_UNIX}}));
 //
-// Compiling takes milliseconds: keep what comes out. Thread-safe.
+// Keep what comes out. Thread-safe.
 #ifndef BERTH_SANDBOX_SECCOMP_FILTER_H_
 #define BERTH_SANDBOX_SECCOMP_FILTER_H_
 
@@ -16,12 +16,14 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "sandbox/seccomp/program.h"
 
 namespace berth::seccomp {
 
 struct FilterSpec {
   std::vector<int> sockets = {};       // AF_* that socket() gives
   bool ipc = true;                     // System V and POSIX message queues
+  bool own_pids = true;                // a pid namespace keeps other processes out of reach
   bool debugging = false;              // ptrace and the like, and personality without randomisation
   bool namespaces = false;             // unshare, setns, mount, …
   bool notify = false;                 // otherwise all refused calls fail by themselves
@@ -31,6 +33,10 @@ struct FilterSpec {
 
 // InvalidArgument if a name in `deny` is no system call.
 absl::StatusOr<std::string> CompileFilter(const FilterSpec& spec);
+
+// What it is assembled from, to be compared with what others make of it.
+absl::StatusOr<std::vector<Rule>> FilterRules(const FilterSpec& spec);
+Actions FilterActions(const FilterSpec& spec);
 
 }  // namespace berth::seccomp
 

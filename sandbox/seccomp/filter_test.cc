@@ -2,6 +2,7 @@
 #include "sandbox/seccomp/filter.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
@@ -78,6 +79,8 @@ int Try(const FilterSpec& spec, const std::function<long()>& call) {
 int Try(const FilterSpec& spec, long number, long a = 0, long b = 0, long c = 0, long d = 0) {
   return Try(spec, [=] { return syscall(number, a, b, c, d); });
 }
+
+long Text(const char* text) { return reinterpret_cast<long>(text); }
 
 const FilterSpec kAgent = {.sockets = {AF_UNIX, AF_INET, AF_INET6}};
 
@@ -255,6 +258,64 @@ TEST(Filter, MakesFifosButNoDevices) {
   EXPECT_EQ(Try(kAgent, SYS_mknodat, -1, reinterpret_cast<long>("x"), S_IFIFO | 0600), EBADF);
   EXPECT_EQ(Try(kAgent, SYS_mknodat, -1, reinterpret_cast<long>("x"), S_IFCHR | 0600), EPERM);
   EXPECT_EQ(Try(kAgent, SYS_mknodat, -1, reinterpret_cast<long>("x"), S_IFBLK | 0600), EPERM);
+}
+
+TEST(Filter, NothingBecomesSetUserIdWhateverTheCall) {
+  for (const long bits : {S_ISUID | 0755, S_ISGID | 0755, S_ISUID | S_ISGID | 0755}) {
+    EXPECT_EQ(Try(kAgent, SYS_chmod, Text("/no/such"), bits), EPERM);
+    EXPECT_EQ(Try(kAgent, SYS_fchmod, -1, bits), EPERM);
+    EXPECT_EQ(Try(kAgent, SYS_fchmodat, AT_FDCWD, Text("/no/such"), bits), EPERM);
+    EXPECT_EQ(Try(kAgent, 452 /* fchmodat2 */, AT_FDCWD, Text("/no/such"), bits, 0), EPERM);
+    EXPECT_EQ(Try(kAgent, SYS_creat, Text("/no/such/x"), bits), EPERM);
+    EXPECT_EQ(Try(kAgent, SYS_open, Text("/no/such/x"), O_CREAT | O_WRONLY, bits), EPERM);
+    EXPECT_EQ(Try(kAgent, SYS_openat, AT_FDCWD, Text("/no/such/x"), O_CREAT, bits), EPERM);
+    EXPECT_EQ(Try(kAgent, SYS_openat, AT_FDCWD, Text("/no/such"), O_TMPFILE | O_RDWR, bits), EPERM);
+    EXPECT_EQ(Try(kAgent, SYS_mknod, Text("/no/such/x"), S_IFREG | bits), EPERM);
+    // The upper half of the register is not looked at by the kernel.
+    EXPECT_EQ(Try(kAgent, SYS_chmod, Text("/no/such"), bits | (1L << 40)), EPERM);
+  }
+  for (const long bits : {0755, 0777, S_ISVTX | 0777}) {
+    EXPECT_EQ(Try(kAgent, SYS_chmod, Text("/no/such"), bits), ENOENT);
+    EXPECT_EQ(Try(kAgent, SYS_fchmod, -1, bits), EBADF);
+    EXPECT_EQ(Try(kAgent, SYS_openat, AT_FDCWD, Text("/no/such/x"), O_CREAT, bits), ENOENT);
+    EXPECT_EQ(Try(kAgent, SYS_mknod, Text("/no/such/x"), S_IFREG | bits), ENOENT);
+  }
+  // Without O_CREAT there is no mode, and any bits may lie there.
+  EXPECT_EQ(Try(kAgent, SYS_openat, AT_FDCWD, Text("/"), O_RDONLY, -1), 0);
+  EXPECT_EQ(Try(kAgent, SYS_open, Text("/"), O_RDONLY | O_DIRECTORY, -1), 0);
+  // Its mode is in memory, where a filter cannot look.
+  EXPECT_EQ(Try(kAgent, SYS_openat2, AT_FDCWD, Text("/"), 0, 0), ENOSYS);
+}
+
+TEST(Filter, WithoutAPidNamespaceOthersLimitsAndPrioritiesStay) {
+  FilterSpec shared = kAgent;
+  shared.own_pids = false;
+  const long other = getpid();
+  for (const long high : {0L, 1L << 40}) {
+    EXPECT_EQ(Try(shared, SYS_prlimit64, other | high, RLIMIT_NOFILE, 0, 0), EPERM);
+    EXPECT_EQ(Try(shared, SYS_sched_setaffinity, other | high, 0, 0), EPERM);
+    EXPECT_EQ(Try(shared, SYS_sched_setscheduler, other | high, -1, 0), EPERM);
+    EXPECT_EQ(Try(shared, SYS_setpriority, high, other, 19), EPERM);
+    EXPECT_EQ(Try(shared, SYS_setpriority, 0, other | high, 19), EPERM);
+    EXPECT_EQ(Try(shared, SYS_ioprio_set, 1 | high, other, 0), EPERM);
+  }
+  EXPECT_EQ(Try(shared, SYS_setpriority, PRIO_USER, 0, 19), EPERM);
+  EXPECT_EQ(Try(shared, SYS_setpriority, PRIO_PGRP, 0, 19), EPERM);
+  EXPECT_EQ(Try(shared, SYS_setpriority, PRIO_PROCESS, 0, 19), 0);
+  EXPECT_EQ(Try(shared, SYS_prlimit64, 0, RLIMIT_NOFILE, 0, 0), 0);
+  EXPECT_EQ(Try(shared, SYS_prlimit64, 0, RLIMIT_CORE, 0, 0), 0);
+  const rlimit other_core{7, 7};
+  EXPECT_EQ(Try(shared,
+                [&] {
+                  rlimit before, now;
+                  getrlimit(RLIMIT_CORE, &before);
+                  setrlimit(RLIMIT_CORE, &other_core);
+                  getrlimit(RLIMIT_CORE, &now);
+                  return now.rlim_cur == before.rlim_cur ? 0L : -1L;
+                }),
+            0);
+  EXPECT_NE(Try(shared, SYS_sched_setaffinity, 0, 0, 0), EPERM);
+  EXPECT_EQ(Try(kAgent, SYS_prlimit64, other, RLIMIT_NOFILE, 0, 0), 0);
 }
 
 TEST(Filter, DebuggingAndQueuesAreAsAsked) {

@@ -70,21 +70,23 @@ bool LoadFilter(const SandboxPlan& plan, int report, Failure* failure) {
 
 }  // namespace
 
+bool DropFuturePrivileges(const SandboxPlan& plan, Failure* failure) {
+  if (plan.keeps_caps) return true;
+  // Both need CAP_SETPCAP. Who lacks it has nothing to give up here, but for an ambient set.
+  constexpr unsigned long kBits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
+                                  SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
+                                  SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+  if (prctl(PR_SET_SECUREBITS, kBits, 0, 0, 0) != 0 && errno != EPERM) {
+    return Failed(failure, Step::kCapabilities, errno);
+  }
+  for (unsigned long cap = 0; prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0; ++cap) {
+  }
+  // EINVAL: past the last one there is. EPERM: no CAP_SETPCAP; checked when all is given up.
+  return errno == EINVAL || errno == EPERM || Failed(failure, Step::kCapabilities, errno);
+}
+
 bool DropPrivileges(const SandboxPlan& plan, Failure* failure) {
   if (!plan.keeps_caps) {
-    // Both need CAP_SETPCAP. Who lacks it has nothing to give up here, but for an ambient set.
-    constexpr unsigned long kBits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
-                                    SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
-                                    SECBIT_NO_CAP_AMBIENT_RAISE |
-                                    SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
-    if (prctl(PR_SET_SECUREBITS, kBits, 0, 0, 0) != 0 && errno != EPERM) {
-      return Failed(failure, Step::kCapabilities, errno);
-    }
-    for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; ++cap) {
-      if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0) continue;
-      if (errno == EPERM) break;  // no CAP_SETPCAP: checked below
-      return Failed(failure, Step::kCapabilities, errno);
-    }
     if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) {
       return Failed(failure, Step::kCapabilities, errno);
     }

@@ -8,8 +8,10 @@
 
 namespace berth::launcher {
 
-// Capabilities (all five sets), the privileges of uid 0, and those of set-user-id and file
-// capabilities of whatever is executed later.
+// What can be executed later gets no privileges by it: uid 0, set-user-id, file capabilities. Those
+// that the caller has stay until DropPrivileges, which has to come after it.
+bool DropFuturePrivileges(const SandboxPlan& plan, Failure* failure);
+// Capabilities, of all sets.
 bool DropPrivileges(const SandboxPlan& plan, Failure* failure);
 
 // Limits, Landlock, and the filter, last: so it needs to allow only what comes after it (sendmsg on

@@ -10,19 +10,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "sandbox/launcher/enter/init.h"
 #include "sandbox/launcher/enter/report.h"
+#include "sandbox/launcher/enter/sources.h"
+#include "sandbox/launcher/fd_slots.h"
 #include "sandbox/launcher/kernel.h"
 
 namespace berth::launcher {
 namespace {
-
-constexpr uint64_t kNamespaces =
-    CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
 
 // The number of a process in our own namespace, whichever it was opened in. -1 if it is gone.
 pid_t PidOf(int pidfd) {
@@ -37,6 +37,14 @@ pid_t PidOf(int pidfd) {
   return at != nullptr && sscanf(at, "\nPid:\t%d", &pid) == 1 && pid > 0 ? pid : -1;
 }
 
+std::vector<std::string> SplitNames(const std::string& text) {
+  std::vector<std::string> names;
+  for (size_t at = 0, end; (end = text.find('\0', at)) != std::string::npos; at = end + 1) {
+    names.push_back(text.substr(at, end - at));
+  }
+  return names;
+}
+
 }  // namespace
 
 void Enclosure::Release() {
@@ -46,8 +54,8 @@ void Enclosure::Release() {
   listener_.reset();
 }
 
-pid_t Enclosure::Start(ChildPlan* child, int cgroup_fd, bool keeps_namespaces,
-                       const Enclosure* joins, int* pidfd) {
+pid_t Enclosure::Clone(InitPlan* plan, int cgroup_fd, int* pidfd) {
+  ChildPlan* child = plan->child;
   *pidfd = -1;
   UniqueFd theirs;
   if (!MakeReportPair(&report_, &theirs)) {
@@ -55,39 +63,76 @@ pid_t Enclosure::Start(ChildPlan* child, int cgroup_fd, bool keeps_namespaces,
     return -1;
   }
   child->report_fd = theirs.get();
-  int namespaces[kNamespaceCount];
-  InitPlan plan;
-  plan.child = child;
-  plan.uid = geteuid();
-  plan.gid = getegid();
-  plan.hands_over_namespaces = keeps_namespaces;
+  plan->uid = geteuid();
+  plan->gid = getegid();
   clone_args args{};
   args.flags = CLONE_PIDFD;
   args.pidfd = reinterpret_cast<uint64_t>(pidfd);
   args.exit_signal = SIGCHLD;
-  if (joins == nullptr) {
-    args.flags |= kNamespaces;
-    // One of its own for each: an empty one that is shared would save most of a millisecond, and
-    // sandboxes would meet on its loopback and by its abstract sockets.
-    if (child->sandbox->network != SandboxNetwork::kHost) args.flags |= CLONE_NEWNET;
-  } else if (joins->namespaces_.size() != kNamespaceCount) {
-    child->error = {Step::kNamespaces, ESRCH};
-    return -1;
-  } else {
-    for (int i = 0; i < kNamespaceCount; ++i) namespaces[i] = joins->namespaces_[i].get();
-    plan.joins = namespaces;
+  // One that parks may not have come far when the next child is made.
+  if (plan->joins == nullptr && !plan->parks) {
+    slots_ = std::make_unique<FdSlots>(*child);
+    plan->child = slots_->plan();
+    plan->child->shares_files = slots_->clone_flags() != 0;
+    args.flags |= slots_->clone_flags();
   }
+  // The others it makes itself.
+  if (plan->joins == nullptr) args.flags |= CLONE_NEWUSER | CLONE_NEWPID;
   if (cgroup_fd >= 0) {
     args.flags |= CLONE_INTO_CGROUP;
     args.cgroup = static_cast<uint64_t>(cgroup_fd);
   }
   const long pid = syscall(SYS_clone3, &args, sizeof(args));
-  if (pid == 0) RunInit(&plan);
+  if (pid == 0) RunInit(plan);
   if (pid < 0) {
-    child->error = {joins == nullptr ? Step::kNamespaces : Step::kClone, errno};
+    child->error = {plan->joins == nullptr ? Step::kNamespaces : Step::kClone, errno};
     return -1;
   }
   return static_cast<pid_t>(pid);
+}
+
+pid_t Enclosure::Start(ChildPlan* child, int cgroup_fd, bool keeps_namespaces,
+                       const Enclosure* joins, int* pidfd) {
+  *pidfd = -1;
+  int namespaces[kNamespaceCount];
+  InitPlan plan;
+  plan.child = child;
+  plan.hands_over_namespaces = keeps_namespaces;
+  if (joins != nullptr) {
+    if (joins->namespaces_.size() != kNamespaceCount) {
+      child->error = {Step::kNamespaces, ESRCH};
+      return -1;
+    }
+    for (int i = 0; i < kNamespaceCount; ++i) namespaces[i] = joins->namespaces_[i].get();
+    plan.joins = namespaces;
+  }
+  return Clone(&plan, cgroup_fd, pidfd);
+}
+
+pid_t Enclosure::Park(ChildPlan* child, int cgroup_fd, int* pidfd) {
+  InitPlan plan;
+  plan.child = child;
+  plan.parks = true;
+  return Clone(&plan, cgroup_fd, pidfd);
+}
+
+bool Enclosure::AwaitParked() {
+  if (!sources_.empty()) return true;
+  Report report;
+  std::vector<UniqueFd> fds;
+  std::string text;
+  if (ReceiveReport(report_.get(), &report, &fds, &text) != 0 ||
+      report.kind != Report::Kind::kParked || text.size() % sizeof(SourceIdentity) != 0) {
+    return false;
+  }
+  sources_.resize(text.size() / sizeof(SourceIdentity));
+  memcpy(sources_.data(), text.data(), text.size());
+  return !sources_.empty();
+}
+
+bool Enclosure::Take(const ChildPlan& child) {
+  return AwaitParked() && SourcesAreStill(*child.sandbox, sources_) &&
+         SendRequest(report_.get(), child) == 0;
 }
 
 bool Enclosure::Listen(ChildPlan* child) {
@@ -100,10 +145,17 @@ bool Enclosure::Listen(ChildPlan* child) {
 }
 
 pid_t Enclosure::AwaitProgram(int* pidfd, Failure* failure) {
+  const pid_t pid = AwaitStarted(pidfd, failure);
+  slots_.reset();
+  return pid;
+}
+
+pid_t Enclosure::AwaitStarted(int* pidfd, Failure* failure) {
   Report report;
   std::vector<UniqueFd> fds;
+  std::string text;
   while (true) {
-    if (const int error = ReceiveReport(report_.get(), &report, &fds)) {
+    if (const int error = ReceiveReport(report_.get(), &report, &fds, &text)) {
       // Killed on its way: EPIPE. Or it waits for what it has to allow before it waits for it.
       *failure = {Step::kReport, error == EAGAIN ? ETIMEDOUT : error};
       return -1;
@@ -111,7 +163,7 @@ pid_t Enclosure::AwaitProgram(int* pidfd, Failure* failure) {
     switch (report.kind) {
       case Report::Kind::kPlaceholder:
         if (fds.size() != 2) break;
-        placeholders_.push_back({std::move(fds[0]), report.name, std::move(fds[1])});
+        placeholders_.push_back({std::move(fds[0]), SplitNames(text), std::move(fds[1])});
         continue;
       case Report::Kind::kListener:
         if (fds.size() != 1) break;
@@ -141,7 +193,8 @@ bool Enclosure::TakeListener(Failure* failure) {
   theirs_.reset();
   Report report;
   std::vector<UniqueFd> fds;
-  const int error = ReceiveReport(report_.get(), &report, &fds);
+  std::string text;
+  const int error = ReceiveReport(report_.get(), &report, &fds, &text);
   if (error == 0 && report.kind == Report::Kind::kListener && fds.size() == 1) {
     listener_ = std::move(fds[0]);
     return true;
@@ -150,13 +203,14 @@ bool Enclosure::TakeListener(Failure* failure) {
   return false;
 }
 
-int Enclosure::EndStatus(int status) const {
+bool Enclosure::TakeEnd(int* status) const {
   Report report;
-  // Without waiting: whoever could have said it is gone.
   const ssize_t n = recv(report_.get(), &report, sizeof(report), MSG_DONTWAIT);
-  const bool told =
-      n == static_cast<ssize_t>(sizeof(report)) && report.kind == Report::Kind::kEnded;
-  return told ? report.status : status;
+  if (n != static_cast<ssize_t>(sizeof(report)) || report.kind != Report::Kind::kEnded) {
+    return false;
+  }
+  *status = report.status;
+  return true;
 }
 
 }  // namespace berth::launcher

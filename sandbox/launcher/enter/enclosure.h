@@ -4,14 +4,19 @@
 
 #include <sys/types.h>
 
+#include <memory>
 #include <vector>
 
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/launcher/child.h"
 #include "sandbox/launcher/enter/failure.h"
 #include "sandbox/launcher/enter/placeholder.h"
+#include "sandbox/launcher/enter/sources.h"
+#include "sandbox/launcher/fd_slots.h"
 
 namespace berth::launcher {
+
+struct InitPlan;
 
 class Enclosure {
  public:
@@ -29,7 +34,15 @@ class Enclosure {
   // itself is started once the gate, if there is one, is open.
   pid_t Start(ChildPlan* child, int cgroup_fd, bool keeps_namespaces, const Enclosure* joins,
               int* pidfd);
-  // The same for a sandbox without namespaces (the tier kLandlock): only what `child` reports on.
+  // Starts one that prepares what it can for that plan and then waits to be given a program. Takes
+  // from `child` its sandbox and the groups that it is to enter.
+  pid_t Park(ChildPlan* child, int cgroup_fd, int* pidfd);
+  // Waits until it has prepared all. False if it could not.
+  bool AwaitParked();
+  // Gives a program to the one that was parked; AwaitProgram is next. False if it cannot be used,
+  // since it failed or would not show what a new one would: then it is to be killed.
+  bool Take(const ChildPlan& child);
+  // As Start for a sandbox without namespaces (the tier kLandlock): only what `child` reports on.
   bool Listen(ChildPlan* child);
 
   // Waits until the program runs: its pid and *pidfd. Or -1 with *failure; init has ended then, or
@@ -37,8 +50,9 @@ class Enclosure {
   pid_t AwaitProgram(int* pidfd, Failure* failure);
   // After the start of one that Listen was called for: takes what it has reported.
   bool TakeListener(Failure* failure);
-  // How the program ended; `status` (init's own) if nobody said.
-  int EndStatus(int status) const;
+  // How the program ended, if it was said; does not wait. Poll report_fd for POLLIN.
+  bool TakeEnd(int* status) const;
+  int report_fd() const { return report_.get(); }
 
   bool ok() const { return report_.ok(); }
   // Of the filter's notifications, or not ok().
@@ -46,9 +60,14 @@ class Enclosure {
   const UniqueFd& listener() const { return listener_; }
 
  private:
+  pid_t Clone(InitPlan* plan, int cgroup_fd, int* pidfd);
+  pid_t AwaitStarted(int* pidfd, Failure* failure);
+
   UniqueFd report_, theirs_, listener_;
   std::vector<UniqueFd> namespaces_;
+  std::vector<SourceIdentity> sources_;  // of one that is parked
   std::vector<Placeholder> placeholders_;
+  std::unique_ptr<FdSlots> slots_;  // until init has its own table of descriptors
 };
 
 }  // namespace berth::launcher

@@ -73,6 +73,9 @@ UniqueFd MakeTmpfs(uint64_t size, const char* mode, uint64_t attributes) {
     char text[24];
     snprintf(text, sizeof(text), "%llu", static_cast<unsigned long long>(size));
     if (FsSet(fs.get(), "size", text) != 0) return UniqueFd();
+    // Empty files take no bytes of it, and a kilobyte of the kernel's memory each.
+    snprintf(text, sizeof(text), "%llu", static_cast<unsigned long long>(size / 4096 + 8192));
+    if (FsSet(fs.get(), "nr_inodes", text) != 0) return UniqueFd();
   }
   return UniqueFd(FsMount(fs.get(), kQuiet | attributes));
 }

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <net/if.h>
 #include <poll.h>
 #include <sched.h>
@@ -15,6 +16,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sandbox/base/unique_fd.h"
@@ -25,18 +30,27 @@
 #include "sandbox/launcher/enter/mount_api.h"
 #include "sandbox/launcher/enter/report.h"
 #include "sandbox/launcher/enter/root.h"
+#include "sandbox/launcher/enter/sources.h"
+#include "sandbox/launcher/fd_slots.h"
 #include "sandbox/launcher/kernel.h"
+#include "sandbox/launcher/wire.h"
 #include "sandbox/network/listener.h"
 
 namespace berth::launcher {
 namespace {
 
 constexpr int kKeyctlJoinSession = 1;
+// Made here and not by the clone that made this process, whose parent has others to serve.
+constexpr uint64_t kNamespacesInside = CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
 
 class Init {
  public:
   explicit Init(InitPlan* plan)
-      : plan_(*plan), child_(*plan->child), sandbox_(*child_.sandbox), report_(child_.report_fd) {}
+      : plan_(*plan),
+        child_(*plan->child),
+        sandbox_(*child_.sandbox),
+        report_(child_.report_fd),
+        root_(sandbox_) {}
   [[noreturn]] void Run();
 
  private:
@@ -50,7 +64,9 @@ class Init {
   void KeepOnly(std::vector<int> keep);
   void StayWithParent();
   void AwaitGate();
-  void MakeNamespaces();
+  void Prepare();
+  void AwaitRequest();
+  void Complete();
   void JoinNamespaces();
   void BringUpLoopback();
   void EnterDirectory();
@@ -63,7 +79,9 @@ class Init {
   const SandboxPlan& sandbox_;
   const int report_;
   UniqueFd namespaces_[kNamespaceCount];
-  std::vector<Placeholder> placeholders_;
+  Root root_;
+  Message message_;
+  std::optional<ChildRequest> request_;
   pid_t program_ = -1;
   int program_pidfd_ = -1;
 };
@@ -109,7 +127,12 @@ void Init::BringUpLoopback() {
   Must(socket.ok() && ioctl(socket.get(), SIOCSIFFLAGS, &request) == 0, Step::kNetwork);
 }
 
-void Init::MakeNamespaces() {
+void Init::Prepare() {
+  uint64_t flags = kNamespacesInside;
+  // One of its own for each: an empty one that is shared would save most of a millisecond, and
+  // sandboxes would meet on its loopback and by its abstract sockets.
+  if (sandbox_.network != SandboxNetwork::kHost) flags |= CLONE_NEWNET;
+  Must(unshare(static_cast<int>(flags)) == 0, Step::kNamespaces);
   if (const int error = MapIds(plan_.uid, plan_.gid)) Fail({Step::kIdMap, error});
   for (int i = 0; plan_.hands_over_namespaces && i < kNamespaceCount; ++i) {
     char path[32];
@@ -124,15 +147,40 @@ void Init::MakeNamespaces() {
     }
   }
   Failure failure;
-  const bool entered = EnterNewRoot(sandbox_, &placeholders_, &failure);
-  HandOverPlaceholders();
-  if (!entered) Fail(failure);
+  if (!root_.Prepare(&failure)) Fail(failure);
   if (!sandbox_.hostname.empty()) {
     Must(sethostname(sandbox_.hostname.data(), sandbox_.hostname.size()) == 0, Step::kHostname);
   }
   // Keys of the host's session could be found and used inside (CVE-2014-9529 and others were here).
   // Where it fails there are none: no key support, or the filter of a container.
   syscall(SYS_keyctl, kKeyctlJoinSession, nullptr);
+}
+
+void Init::AwaitRequest() {
+  const std::vector<SourceIdentity>& sources = root_.sources();
+  const std::string_view text(reinterpret_cast<const char*>(sources.data()),
+                              sources.size() * sizeof(SourceIdentity));
+  // Nobody is there, or will have it: it goes.
+  if (SendReport(report_, {.kind = Report::Kind::kParked}, nullptr, 0, text) != 0 ||
+      ReceiveMessage(report_, &message_) != 0) {
+    _exit(127);
+  }
+  request_.emplace(&message_, /*tells_exit=*/false);
+  if (!request_->ok()) Fail(request_->plan.error);
+  const ChildPlan& wanted = request_->plan;
+  for (int i = 0; i < 3; ++i) child_.stdio[i] = wanted.stdio[i];
+  child_.cwd = wanted.cwd;
+  child_.argv = wanted.argv;
+  child_.env = wanted.env;
+  child_.own_session = wanted.own_session;
+  child_.terminal = wanted.terminal;
+}
+
+void Init::Complete() {
+  Failure failure;
+  const bool completed = root_.Complete(&failure);
+  HandOverPlaceholders();
+  if (!completed) Fail(failure);
 }
 
 void Init::JoinNamespaces() {
@@ -143,12 +191,18 @@ void Init::JoinNamespaces() {
 }
 
 void Init::HandOverPlaceholders() {
-  for (const Placeholder& placeholder : placeholders_) {
-    Report report{.kind = Report::Kind::kPlaceholder};
-    if (placeholder.name.size() > NAME_MAX) Fail({Step::kTarget, ENAMETOOLONG});
-    memcpy(report.name, placeholder.name.c_str(), placeholder.name.size() + 1);
+  for (const Placeholder& placeholder : root_.placeholders()) {
     const int fds[2] = {placeholder.directory.get(), placeholder.lock.get()};
-    if (const int error = SendReport(report_, report, fds, 2)) Fail({Step::kReport, error});
+    std::string names;
+    for (size_t i = 0; i < placeholder.names.size(); ++i) {
+      names.append(placeholder.names[i]).push_back('\0');
+      if (i + 1 < placeholder.names.size() && names.size() + NAME_MAX < kMaxReportText) continue;
+      const Report report{.kind = Report::Kind::kPlaceholder};
+      if (const int error = SendReport(report_, report, fds, 2, names)) {
+        Fail({Step::kReport, error});
+      }
+      names.clear();
+    }
   }
 }
 
@@ -190,6 +244,8 @@ void Init::Reap() {
 }
 
 void Init::Run() {
+  if (child_.shares_files) FdSlots::Separate();
+  child_.shares_files = false;
   // First of all, so that all it does counts; and before the descriptors are gone.
   if (const int error = cgroups::EnterGroups(child_.limit_fds, child_.limit_count)) {
     Fail({Step::kLimits, error});
@@ -210,9 +266,12 @@ void Init::Run() {
   if (plan_.joins != nullptr) {
     JoinNamespaces();
   } else {
-    MakeNamespaces();
+    Prepare();
   }
   Failure failure;
+  if (!DropFuturePrivileges(sandbox_, &failure)) Fail(failure);
+  if (plan_.parks) AwaitRequest();
+  if (plan_.joins == nullptr) Complete();
   EnterDirectory();
   if (!DropPrivileges(sandbox_, &failure)) Fail(failure);
   StartProgram();

@@ -6,6 +6,9 @@
 // a filter of its own that leaves it six system calls. When the program ends init says how and ends
 // too, and the kernel kills everything that is left inside; so does whoever kills init.
 //
+// One that parks has prepared all that no host sees (root.h) and waits for a program to run; it is
+// used once.
+//
 // It forwards no signals: the helper sends them to the program itself, and pid 1 of a namespace
 // does not hear those that it has not asked for.
 #ifndef BERTH_SANDBOX_LAUNCHER_ENTER_INIT_H_
@@ -29,6 +32,8 @@ struct InitPlan {
   bool hands_over_namespaces = false;
   // Joins these instead of making some: not an init then, but a parent outside for one program.
   const int* joins = nullptr;
+  // Prepares all that can be, says so, and waits for a SendRequest that says what to run.
+  bool parks = false;
 };
 
 [[noreturn]] void RunInit(InitPlan* plan);

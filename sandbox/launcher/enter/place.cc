@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,23 +20,6 @@ namespace {
 UniqueFd Error(int error) {
   errno = error;
   return UniqueFd();
-}
-
-UniqueFd OpenOne(int dir, const char* name) {
-  UniqueFd fd(OpenAt2(dir, name, O_PATH | O_NOFOLLOW,
-                      RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS));
-  // With O_PATH a symlink at the end is opened itself, whatever RESOLVE_NO_SYMLINKS says.
-  struct stat st;
-  if (fd.ok() && fstat(fd.get(), &st) != 0) return UniqueFd();
-  return fd.ok() && S_ISLNK(st.st_mode) ? Error(ELOOP) : std::move(fd);
-}
-
-// Whether it is where a mount begins.
-bool IsMountRoot(int fd, bool* is) {
-  struct statx st;
-  if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE, &st) != 0) return false;
-  *is = (st.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
-  return true;
 }
 
 }  // namespace
@@ -53,16 +37,26 @@ bool SplitPath(std::string_view path, std::vector<std::string>* names) {
   return true;
 }
 
+bool Nested(std::string_view a, std::string_view b) {
+  if (a.size() > b.size()) std::swap(a, b);
+  while (!a.empty() && a.back() == '/') a.remove_suffix(1);
+  return b.substr(0, a.size()) == a && (b.size() == a.size() || b[a.size()] == '/');
+}
+
 Places::Places(int root) : root_(root) { AddOwn(root); }
 
 void Places::AddOwn(int mount) {
-  struct stat st;
-  if (fstat(mount, &st) == 0) own_.push_back(st.st_dev);
+  struct statx st;
+  if (statx(mount, "", AT_EMPTY_PATH, STATX_TYPE, &st) == 0) {
+    own_.emplace_back(st.stx_dev_major, st.stx_dev_minor);
+  }
 }
 
-bool Places::IsOwn(int fd) const {
-  struct stat st;
-  return fstat(fd, &st) == 0 && std::count(own_.begin(), own_.end(), st.st_dev) != 0;
+void Places::Covered(std::string_view path) {
+  if (!last_path_.empty() && Nested(path, last_path_) && path.size() <= last_path_.size()) {
+    last_path_.clear();
+    last_ = Place();
+  }
 }
 
 bool Places::IsDirectory(int fd) {
@@ -70,73 +64,121 @@ bool Places::IsDirectory(int fd) {
   return fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-UniqueFd Places::Down(int dir, const std::string& name, bool make, bool pin) const {
-  UniqueFd fd = OpenOne(dir, name.c_str());
-  if (!fd.ok() && errno == ENOENT && make && IsOwn(dir)) {
-    if (mkdirat(dir, name.c_str(), 0755) != 0) return UniqueFd();
-    return OpenOne(dir, name.c_str());
+Places::Place Places::Open(int dir, const char* name) const {
+  Place place;
+  UniqueFd fd(OpenAt2(dir, name, O_PATH | O_NOFOLLOW,
+                      RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS));
+  struct statx st;
+  if (!fd.ok() || statx(fd.get(), "", AT_EMPTY_PATH, STATX_TYPE, &st) != 0) return place;
+  // With O_PATH a symlink at the end is opened itself, whatever RESOLVE_NO_SYMLINKS says.
+  if (S_ISLNK(st.stx_mode)) {
+    errno = ELOOP;
+    return place;
   }
-  if (!fd.ok() || !pin || IsOwn(fd.get())) return fd;
-  bool mount_root = false;
+  const std::pair<unsigned, unsigned> device(st.stx_dev_major, st.stx_dev_minor);
+  place.fd = std::move(fd);
+  place.own = std::count(own_.begin(), own_.end(), device) != 0;
+  place.directory = S_ISDIR(st.stx_mode);
+  place.mount_root = (st.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+  return place;
+}
+
+Places::Place Places::Down(const Place& dir, const std::string& name, bool make, bool pin) const {
+  Place place = Open(dir.fd.get(), name.c_str());
+  if (!place.fd.ok() && errno == ENOENT && make && dir.own) {
+    if (mkdirat(dir.fd.get(), name.c_str(), 0755) != 0) return Place();
+    return Open(dir.fd.get(), name.c_str());
+  }
+  if (!place.fd.ok() || !pin || place.own || place.mount_root) return place;
   struct statvfs vfs;
-  if (!IsMountRoot(fd.get(), &mount_root) || fstatvfs(fd.get(), &vfs) != 0) return UniqueFd();
-  if (mount_root || (vfs.f_flag & ST_RDONLY) != 0) return fd;
-  const UniqueFd tree(CloneTree(fd.get()));
+  if (fstatvfs(place.fd.get(), &vfs) != 0) return Place();
+  if ((vfs.f_flag & ST_RDONLY) != 0) return place;
+  const UniqueFd tree(CloneTree(place.fd.get()));
   if (!tree.ok() || SetMountAttributes(tree.get(), 0, true) != 0 ||
-      MoveMount(tree.get(), fd.get()) != 0) {
-    return UniqueFd();
+      MoveMount(tree.get(), place.fd.get()) != 0) {
+    return Place();
   }
-  return OpenOne(dir, name.c_str());  // now the mount on it
+  return Open(dir.fd.get(), name.c_str());  // now the mount on it
 }
 
-UniqueFd Places::Find(std::string_view path, UniqueFd* parent, std::string* missing,
-                      bool* last) const {
-  std::vector<std::string> names;
-  if (!SplitPath(path, &names) || names.empty()) return Error(EINVAL);
-  UniqueFd at(fcntl(root_, F_DUPFD_CLOEXEC, 3));
-  for (size_t i = 0; at.ok() && i < names.size(); ++i) {
-    *last = i + 1 == names.size();
-    UniqueFd next = Down(at.get(), names[i], false, !*last);
-    if (!next.ok()) {
-      const int error = errno;
+const Places::Place* Places::Parent(const std::vector<std::string>& names, bool make, Place* at,
+                                    std::string* missing) {
+  std::string path;
+  for (size_t i = 0; i + 1 < names.size(); ++i) path.append("/").append(names[i]);
+  if (last_.fd.ok() && path == last_path_) return &last_;
+  *at = {UniqueFd(fcntl(root_, F_DUPFD_CLOEXEC, 3)), /*own=*/true, /*directory=*/true};
+  for (size_t i = 0; at->fd.ok() && i + 1 < names.size(); ++i) {
+    Place next = Down(*at, names[i], make, /*pin=*/true);
+    if (!next.fd.ok()) {
       *missing = names[i];
-      *parent = std::move(at);
-      return Error(error);
+      return nullptr;
     }
-    at = std::move(next);
+    *at = std::move(next);
   }
-  return at;
+  if (!at->fd.ok()) return nullptr;
+  last_path_ = std::move(path);
+  last_ = std::move(*at);
+  return &last_;
 }
 
-UniqueFd Places::Make(std::string_view path, bool directory) const {
+UniqueFd Places::Find(std::string_view path, UniqueFd* parent, std::string* missing, bool* last) {
   std::vector<std::string> names;
   if (!SplitPath(path, &names) || names.empty()) return Error(EINVAL);
-  UniqueFd at(fcntl(root_, F_DUPFD_CLOEXEC, 3));
-  for (size_t i = 0; at.ok() && i + 1 < names.size(); ++i) {
-    at = Down(at.get(), names[i], true, true);
+  Place at;
+  *last = false;
+  const Place* folder = Parent(names, /*make=*/false, &at, missing);
+  int error = errno;
+  if (folder == nullptr) {
+    *parent = std::move(at.fd);
+    return Error(error);
   }
-  if (!at.ok()) return UniqueFd();
-  UniqueFd fd = Down(at.get(), names.back(), directory, false);
-  if (!fd.ok() && errno == ENOENT && !directory && IsOwn(at.get())) {
-    const UniqueFd file(openat(at.get(), names.back().c_str(),
+  *last = true;
+  Place found = Down(*folder, names.back(), /*make=*/false, /*pin=*/false);
+  if (found.fd.ok()) return std::move(found.fd);
+  error = errno;
+  *missing = names.back();
+  *parent = UniqueFd(fcntl(folder->fd.get(), F_DUPFD_CLOEXEC, 3));
+  return Error(parent->ok() ? error : errno);
+}
+
+UniqueFd Places::Make(std::string_view path, bool directory) {
+  std::vector<std::string> names;
+  if (!SplitPath(path, &names) || names.empty()) return Error(EINVAL);
+  Place at;
+  std::string missing;
+  const Place* folder = Parent(names, /*make=*/true, &at, &missing);
+  if (folder == nullptr) return UniqueFd();
+  Place place = Down(*folder, names.back(), directory, /*pin=*/false);
+  if (!place.fd.ok() && errno == ENOENT && !directory && folder->own) {
+    const UniqueFd file(openat(folder->fd.get(), names.back().c_str(),
                                O_CREAT | O_EXCL | O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0444));
     if (!file.ok()) return UniqueFd();
-    fd = OpenOne(at.get(), names.back().c_str());
+    place = Open(folder->fd.get(), names.back().c_str());
   }
-  if (fd.ok() && IsDirectory(fd.get()) != directory) return Error(directory ? ENOTDIR : EISDIR);
-  return fd;
+  if (place.fd.ok() && place.directory != directory) return Error(directory ? ENOTDIR : EISDIR);
+  return std::move(place.fd);
 }
 
-UniqueFd Places::MakeParent(std::string_view path, std::string* name) const {
+UniqueFd Places::FindParent(std::string_view path, std::string* name) {
   std::vector<std::string> names;
   if (!SplitPath(path, &names) || names.empty()) return Error(EINVAL);
+  Place at;
   *name = names.back();
-  UniqueFd at(fcntl(root_, F_DUPFD_CLOEXEC, 3));
-  for (size_t i = 0; at.ok() && i + 1 < names.size(); ++i) {
-    at = Down(at.get(), names[i], true, true);
-  }
-  if (at.ok() && !IsOwn(at.get())) return Error(EROFS);
-  return at;
+  std::string missing;
+  const Place* folder = Parent(names, /*make=*/false, &at, &missing);
+  return folder != nullptr ? UniqueFd(fcntl(folder->fd.get(), F_DUPFD_CLOEXEC, 3)) : UniqueFd();
+}
+
+UniqueFd Places::MakeParent(std::string_view path, std::string* name) {
+  std::vector<std::string> names;
+  if (!SplitPath(path, &names) || names.empty()) return Error(EINVAL);
+  Place at;
+  *name = names.back();
+  std::string missing;
+  const Place* folder = Parent(names, /*make=*/true, &at, &missing);
+  if (folder == nullptr) return UniqueFd();
+  if (!folder->own) return Error(EROFS);
+  return UniqueFd(fcntl(folder->fd.get(), F_DUPFD_CLOEXEC, 3));
 }
 
 }  // namespace berth::launcher

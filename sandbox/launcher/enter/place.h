@@ -12,6 +12,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sandbox/base/unique_fd.h"
@@ -25,31 +26,48 @@ class Places {
 
   // A file system that we made and may make names in.
   void AddOwn(int mount);
+  // Something was mounted at `path`: what was known of it and of what is below is no more.
+  void Covered(std::string_view path);
 
   // What is at `path` (absolute), as an O_PATH descriptor; if it is not there it is made, as a
   // directory or an empty file. Not ok(): errno. ELOOP: a symlink is in the way. ENOENT: it is not
   // there, in a file system that is not ours.
-  UniqueFd Make(std::string_view path, bool directory) const;
+  UniqueFd Make(std::string_view path, bool directory);
   // The same, but nothing is made at the end of the path. `parent` and `missing` are the directory
   // and the name that is not there if errno is ENOENT; `last`: it is the path's last.
-  UniqueFd Find(std::string_view path, UniqueFd* parent, std::string* missing, bool* last) const;
-  // The directory of `path`, made if need be, and the name in it. Of our own file systems only.
-  UniqueFd MakeParent(std::string_view path, std::string* name) const;
+  UniqueFd Find(std::string_view path, UniqueFd* parent, std::string* missing, bool* last);
+  // The directory of `path`, and the name in it.
+  UniqueFd FindParent(std::string_view path, std::string* name);
+  // The same, made if need be. Of our own file systems only.
+  UniqueFd MakeParent(std::string_view path, std::string* name);
 
   static bool IsDirectory(int fd);
 
  private:
-  bool IsOwn(int fd) const;
+  // One thing, looked at once.
+  struct Place {
+    UniqueFd fd;
+    bool own = false, directory = false, mount_root = false;
+  };
+  Place Open(int dir, const char* name) const;
   // One step down; makes directories in our own file systems. `pin`: makes it a mount of its own if
   // it is in a file system that the sandbox can write to and is not ours.
-  UniqueFd Down(int dir, const std::string& name, bool make, bool pin) const;
+  Place Down(const Place& dir, const std::string& name, bool make, bool pin) const;
+  // The directory of `path`, kept for the next that is in it too; null: errno, and *at is as far as
+  // it came, with *missing the name that is not there.
+  const Place* Parent(const std::vector<std::string>& names, bool make, Place* at,
+                      std::string* missing);
 
   int root_;
-  std::vector<dev_t> own_;
+  std::vector<std::pair<unsigned, unsigned>> own_;  // devices: major, minor
+  std::string last_path_;                           // "/a/b"
+  Place last_;
 };
 
 // "/a/b" is {"a", "b"}. False if it is not absolute, or has "." or "..".
 bool SplitPath(std::string_view path, std::vector<std::string>* names);
+// Whether one of the two is the other, or above it.
+bool Nested(std::string_view a, std::string_view b);
 
 }  // namespace berth::launcher
 

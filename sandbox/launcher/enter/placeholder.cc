@@ -1,13 +1,16 @@
 #include "sandbox/launcher/enter/placeholder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace berth::launcher {
 namespace {
@@ -19,6 +22,12 @@ bool IsMarked(const struct stat& st) {
   const bool shape = (S_ISREG(st.st_mode) && st.st_size == 0 && mode == kFileMode) ||
                      (S_ISDIR(st.st_mode) && mode == kDirectoryMode);
   return shape && st.st_mtim.tv_sec == 0 && st.st_mtim.tv_nsec == 0;
+}
+
+bool IsSame(int a, int b) {
+  struct stat first, second;
+  return fstat(a, &first) == 0 && fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
 }
 
 bool IsAt(int fd, int directory, const std::string& name) {
@@ -45,6 +54,57 @@ UniqueFd Create(int directory, const std::string& name, bool is_directory) {
   return fd;
 }
 
+// Creates it or takes it over; not ok(): errno.
+UniqueFd Lock(int directory, const std::string& name, bool is_directory) {
+  // Again if another sandbox removes it between the two: it does so once.
+  for (int tries = 0; tries < 16; ++tries) {
+    UniqueFd lock = Create(directory, name, is_directory);
+    if (!lock.ok() && errno == EEXIST) {
+      lock =
+          UniqueFd(openat(directory, name.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+      if (!lock.ok() && errno == ENOENT) continue;
+      if (lock.ok() && !IsPlaceholder(lock.get())) {
+        lock.reset();
+        errno = EEXIST;
+      }
+      if (lock.ok() && flock(lock.get(), LOCK_SH) != 0) lock.reset();
+    }
+    if (!lock.ok() || IsAt(lock.get(), directory, name)) return lock;
+  }
+  errno = EAGAIN;
+  return UniqueFd();
+}
+
+// Gives the file of `made` another name. False if that cannot be: there is something, the file
+// system has no links, or there is no /proc to name a descriptor by.
+bool AddName(int directory, const std::string& name, Placeholder* made) {
+  struct stat st;
+  if (!IsSame(directory, made->directory.get()) || fstat(made->lock.get(), &st) != 0 ||
+      !S_ISREG(st.st_mode)) {
+    return false;
+  }
+  char file[32];
+  snprintf(file, sizeof(file), "/proc/self/fd/%d", made->lock.get());
+  if (linkat(AT_FDCWD, file, directory, name.c_str(), AT_SYMLINK_FOLLOW) != 0) return false;
+  made->names.push_back(name);
+  return true;
+}
+
+// The names of `file` in that directory that nobody told us of: others left them to us.
+void RemoveOtherNames(int directory, const struct stat& file) {
+  DIR* list = fdopendir(openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (list == nullptr) return;
+  while (const dirent* entry = readdir(list)) {
+    struct stat st;
+    if (entry->d_ino == file.st_ino &&
+        fstatat(directory, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+        st.st_dev == file.st_dev && st.st_ino == file.st_ino && IsMarked(st)) {
+      unlinkat(directory, entry->d_name, 0);
+    }
+  }
+  closedir(list);
+}
+
 }  // namespace
 
 bool IsPlaceholder(int fd) {
@@ -52,40 +112,50 @@ bool IsPlaceholder(int fd) {
   return fstat(fd, &st) == 0 && IsMarked(st);
 }
 
-Placeholder MakePlaceholder(int directory, const std::string& name, bool is_directory) {
-  Placeholder made;
-  made.name = name;
-  // Again if another sandbox removes it between the two: it does so once.
-  for (int tries = 0; tries < 16; ++tries) {
-    made.lock = Create(directory, name, is_directory);
-    if (!made.lock.ok() && errno == EEXIST) {
-      made.lock =
-          UniqueFd(openat(directory, name.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
-      if (!made.lock.ok() && errno == ENOENT) continue;
-      if (made.lock.ok() && !IsPlaceholder(made.lock.get())) {
-        made.lock.reset();
-        errno = EEXIST;
-      }
-      if (made.lock.ok() && flock(made.lock.get(), LOCK_SH) != 0) made.lock.reset();
+int AddPlaceholder(int directory, const std::string& name, bool is_directory,
+                   std::vector<Placeholder>* all) {
+  for (Placeholder& made : *all) {
+    // One that is there and is what we hold already. A second lock on it would keep us from
+    // removing it.
+    if (IsAt(made.lock.get(), directory, name)) {
+      made.names.push_back(name);
+      return 0;
     }
-    if (!made.lock.ok()) return made;
-    if (!IsAt(made.lock.get(), directory, name)) continue;
-    made.directory = UniqueFd(fcntl(directory, F_DUPFD_CLOEXEC, 3));
-    if (!made.directory.ok()) made.lock.reset();
-    return made;
+    if (!is_directory && AddName(directory, name, &made)) {
+      return 0;
+    }
   }
-  made.lock.reset();
-  errno = EAGAIN;
-  return made;
+  Placeholder made;
+  made.lock = Lock(directory, name, is_directory);
+  if (!made.lock.ok()) return errno;
+  // Put there since we looked.
+  for (Placeholder& other : *all) {
+    if (!IsSame(made.lock.get(), other.lock.get())) continue;
+    other.names.push_back(name);
+    return 0;
+  }
+  made.names.push_back(name);
+  made.directory = UniqueFd(fcntl(directory, F_DUPFD_CLOEXEC, 3));
+  if (!made.directory.ok()) return errno;
+  all->push_back(std::move(made));
+  return 0;
 }
 
 void RemovePlaceholder(const Placeholder& placeholder) {
   const int directory = placeholder.directory.get();
-  if (flock(placeholder.lock.get(), LOCK_EX | LOCK_NB) != 0) return;
-  if (!IsAt(placeholder.lock.get(), directory, placeholder.name)) return;
   struct stat st;
-  if (fstat(placeholder.lock.get(), &st) != 0) return;
-  unlinkat(directory, placeholder.name.c_str(), S_ISDIR(st.st_mode) ? AT_REMOVEDIR : 0);
+  if (flock(placeholder.lock.get(), LOCK_EX | LOCK_NB) != 0 ||
+      fstat(placeholder.lock.get(), &st) != 0) {
+    return;
+  }
+  const bool is_directory = S_ISDIR(st.st_mode);
+  for (const std::string& name : placeholder.names) {
+    if (!IsAt(placeholder.lock.get(), directory, name)) continue;
+    unlinkat(directory, name.c_str(), is_directory ? AT_REMOVEDIR : 0);
+  }
+  if (!is_directory && fstat(placeholder.lock.get(), &st) == 0 && st.st_nlink > 0) {
+    RemoveOtherNames(directory, st);
+  }
 }
 
 }  // namespace berth::launcher

@@ -6,17 +6,20 @@
 #include <sys/time.h>
 #include <sys/uio.h>
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace berth::launcher {
 
-int SendReport(int socket, const Report& report, const int* fds, int count) {
-  iovec iov{const_cast<Report*>(&report), sizeof(report)};
+int SendReport(int socket, const Report& report, const int* fds, int count, std::string_view text) {
+  iovec iov[2] = {{const_cast<Report*>(&report), sizeof(report)},
+                  {const_cast<char*>(text.data()), text.size()}};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kMaxReportFds)] = {};
   msghdr message{};
-  message.msg_iov = &iov;
-  message.msg_iovlen = 1;
-  if (count > kMaxReportFds) return EINVAL;
+  message.msg_iov = iov;
+  message.msg_iovlen = 2;
+  if (count > kMaxReportFds || text.size() > kMaxReportText) return EINVAL;
   if (count > 0) {
     const size_t bytes = sizeof(int) * static_cast<size_t>(count);
     message.msg_control = control;
@@ -33,12 +36,13 @@ int SendReport(int socket, const Report& report, const int* fds, int count) {
   return 0;
 }
 
-int ReceiveReport(int socket, Report* report, std::vector<UniqueFd>* fds) {
-  iovec iov{report, sizeof(*report)};
+int ReceiveReport(int socket, Report* report, std::vector<UniqueFd>* fds, std::string* text) {
+  char buffer[kMaxReportText];
+  iovec iov[2] = {{report, sizeof(*report)}, {buffer, sizeof(buffer)}};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kMaxReportFds)];
   msghdr message{};
-  message.msg_iov = &iov;
-  message.msg_iovlen = 1;
+  message.msg_iov = iov;
+  message.msg_iovlen = 2;
   message.msg_control = control;
   message.msg_controllen = sizeof(control);
   ssize_t n;
@@ -57,8 +61,8 @@ int ReceiveReport(int socket, Report* report, std::vector<UniqueFd>* fds) {
     }
   }
   if (n == 0) return EPIPE;
-  if (n != static_cast<ssize_t>(sizeof(*report))) return EPROTO;
-  report->name[NAME_MAX] = '\0';
+  if (n < static_cast<ssize_t>(sizeof(*report))) return EPROTO;
+  text->assign(buffer, static_cast<size_t>(n) - sizeof(*report));
   return 0;
 }
 

@@ -3,9 +3,10 @@
 #ifndef BERTH_SANDBOX_LAUNCHER_ENTER_REPORT_H_
 #define BERTH_SANDBOX_LAUNCHER_ENTER_REPORT_H_
 
-#include <limits.h>
+#include <stddef.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sandbox/base/unique_fd.h"
@@ -19,21 +20,24 @@ struct Report {
     kListener = 1,     // of the filter's notifications
     kStarted = 2,      // pidfd of the program, then the namespaces that were asked for
     kFailed = 3,       // `failure`; nothing has run
-    kPlaceholder = 4,  // `name` in the directory of the first descriptor; its lock is the second
+    kPlaceholder = 4,  // text: names, each with a NUL, in the directory of the first descriptor;
+                       // their lock is the second
     kEnded = 5,        // `status`, as waitpid gives it
+    kParked = 6,       // text: SourceIdentity of each mount of the plan
   };
   Kind kind = Kind::kNothing;
   Failure failure = {};
   int status = 0;
-  char name[NAME_MAX + 1] = {};
 };
 
 inline constexpr int kMaxReportFds = 8;
+inline constexpr size_t kMaxReportText = 16 << 10;
 
 // 0 or an errno. No heap.
-int SendReport(int socket, const Report& report, const int* fds, int count);
+int SendReport(int socket, const Report& report, const int* fds, int count,
+               std::string_view text = {});
 // The same; EPIPE once all senders are gone. Waits as the socket does.
-int ReceiveReport(int socket, Report* report, std::vector<UniqueFd>* fds);
+int ReceiveReport(int socket, Report* report, std::vector<UniqueFd>* fds, std::string* text);
 
 // Two ends; false with errno. A receiver never waits longer than a minute for one message.
 bool MakeReportPair(UniqueFd* ours, UniqueFd* theirs);

@@ -1,22 +1,83 @@
 // Root: what a sandbox of the tiers `namespaces` and `pooled` sees as "/".
 //
 // A tmpfs of our own, put together from the plan's mounts in their order and then made read-only.
-// Built by the first process of a new user and mount namespace, in a copy of its helper's memory.
+// Built by the first process of a new user and mount namespace, in a copy of its helper's memory,
+// in two steps. Prepare makes all that nobody on the host can see or disturb, and may be done long
+// before it is needed. Complete makes what stands in the host's own folders (a carve-out and its
+// placeholder, a mask, something bound into something bound), where names change.
 #ifndef BERTH_SANDBOX_LAUNCHER_ENTER_ROOT_H_
 #define BERTH_SANDBOX_LAUNCHER_ENTER_ROOT_H_
 
+#include <stddef.h>
+#include <stdint.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "sandbox/base/unique_fd.h"
 #include "sandbox/launcher/enter/failure.h"
+#include "sandbox/launcher/enter/place.h"
 #include "sandbox/launcher/enter/placeholder.h"
+#include "sandbox/launcher/enter/sources.h"
 #include "sandbox/launcher/sandbox_plan.h"
 
 namespace berth::launcher {
 
-// Builds it and changes to it; the old root is gone then, and the working directory is "/".
-// `placeholders` are what had to be made on the host: also if it fails.
-bool EnterNewRoot(const SandboxPlan& plan, std::vector<Placeholder>* placeholders,
-                  Failure* failure);
+class Root {
+ public:
+  // The plan must outlive this.
+  explicit Root(const SandboxPlan& plan) : plan_(plan), sources_(plan.mounts.size()) {}
+
+  // After it the old root is gone and the working directory is "/".
+  bool Prepare(Failure* failure);
+  bool Complete(Failure* failure);
+
+  // Of the binds; {} for other mounts. Once prepared.
+  const std::vector<SourceIdentity>& sources() const { return sources_; }
+  // What had to be made on the host: also if Complete fails.
+  const std::vector<Placeholder>& placeholders() const { return placeholders_; }
+
+ private:
+  // Made, to be put into its place.
+  struct Late {
+    uint32_t mount;
+    UniqueFd tree;
+    bool directory;
+  };
+  bool Failed(Step step, int error);
+  bool IsLate(uint32_t index) const;
+  bool MakeRoot();
+  bool Enter();
+  bool Add(uint32_t index);
+  bool AddTree(uint32_t index, UniqueFd tree, bool directory);
+  bool Attach(int tree, std::string_view target, bool directory);
+  bool Bind(uint32_t index);
+  bool Tmpfs(uint32_t index);
+  bool Overlay(uint32_t index);
+  bool Symlink(const SandboxMount& mount);
+  bool OwnFileSystem(const SandboxMount& mount);
+  // root_late.cc
+  bool AddLate(const SandboxMount& mount);
+  bool Mask(const SandboxMount& mount);
+  bool Carve(const SandboxMount& mount);
+  bool CarveAbove(const SandboxMount& mount);
+  bool CarveMissing(const SandboxMount& mount, int parent, const std::string& name, bool last);
+  bool ReadOnlyInPlace(std::string_view target, int place);
+  bool Cover(std::string_view target, int place, const char* with);
+  bool Seal();
+
+  const SandboxPlan& plan_;
+  Failure* failure_ = nullptr;
+  UniqueFd root_;
+  std::optional<Places> places_;
+  std::vector<SourceIdentity> sources_;
+  std::vector<bool> late_;
+  std::vector<Late> trees_;
+  std::vector<UniqueFd> seal_;  // ours, to become read-only at the end
+  std::vector<Placeholder> placeholders_;
+};
 
 }  // namespace berth::launcher
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -67,6 +68,11 @@ void ViolationLog::Add(uint8_t layer, int32_t pid, std::string what) {
   kept_.push_back({layer, pid, ns, std::move(what)});
   if (kept_.size() > kMost) kept_.pop_front();
   ++total_;
+}
+
+void ViolationLog::AddDeath(int32_t pid, int signal) {
+  if (signal == SIGSYS) Add(kSyscall, pid, "system call (killed)");
+  if (signal == SIGXFSZ) Add(kFileSize, pid, "grow a file");
 }
 
 void ViolationLog::Encode(uint64_t since, Writer* out) const {

@@ -23,10 +23,13 @@ class ViolationLog {
   static constexpr size_t kMost = 256;
 
   // As Violation::Layer of sandbox/violation.h counts.
-  static constexpr uint8_t kSyscall = 1, kNetwork = 3;
+  static constexpr uint8_t kSyscall = 1, kNetwork = 3, kWall = 6, kFileSize = 7;
 
   void set_network(SandboxNetwork network) { network_ = network; }
   void Add(uint8_t layer, int32_t pid, std::string what);
+  // A program that its policy has killed: by the filter (SIGSYS; which call it was nobody is told),
+  // or by the limit of files' sizes. Other signals are nothing to tell.
+  void AddDeath(int32_t pid, int signal);
   uint64_t total() const { return total_; }
   // u64 total, u64 the number of the first that follows, u32 count, then for each: u8 layer, i32
   // pid, u64 ns since 1970, str what; then u8 SandboxNetwork. Those from number `since` on that are

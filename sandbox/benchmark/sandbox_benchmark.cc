@@ -1,0 +1,458 @@
+// Starting sandboxes: the library's tiers, the floors beneath them, other sandboxes, and the
+// command line, in turns.
+//
+//   tools/bazel run --config=opt //sandbox/benchmark:sandbox_benchmark -- [--rounds=N] [--fifo]
+//   [--gap_ms=N] [--berth=PATH] [--rates] [--existing=N]
+//
+// The policy is the agent preset, the program a static one without libc. `first` is from the
+// request to the program's first instruction, `reaped` to its known exit. bwrap and minijail0 are
+// found on PATH and left out, with a word, where they are not.
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
+#include "absl/log/check.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "runtime/native/benchmark/samples.h"
+#include "sandbox/base/unique_fd.h"
+#include "sandbox/benchmark/floors.h"
+#include "sandbox/compile.h"
+#include "sandbox/launcher/client.h"
+#include "sandbox/launcher/kernel.h"
+#include "sandbox/policy.h"
+#include "sandbox/seccomp/filter.h"
+#include "sandbox/tiers.h"
+
+ABSL_FLAG(int, rounds, 300, "starts of each kind");
+ABSL_FLAG(bool, fifo, false, "run under SCHED_FIFO");
+ABSL_FLAG(int, gap_ms, 12, "quiet time before each start: what happens at the end of one is over");
+ABSL_FLAG(std::string, berth, "", "the command line, to be measured too");
+ABSL_FLAG(bool, rates, false, "starts per second at 1, 2 and 8 at once, without gaps");
+ABSL_FLAG(int, existing, 0, "measure again beside so many sandboxes that run");
+ABSL_FLAG(std::string, program, "runtime/native/benchmark/first_instruction", "what to start");
+
+namespace berth {
+namespace {
+
+namespace fs = std::filesystem;
+using launcher::NowNs;
+using launcher::SandboxMount;
+using launcher::SandboxPlan;
+using Kind = SandboxMount::Kind;
+
+// One way to start the program and wait for its end; its stdout is the descriptor.
+using Starter = std::function<void(int out)>;
+
+struct Column {
+  Column(const std::string& name, Starter starter)
+      : start(std::move(starter)), first(name), reaped(name) {}
+  Starter start;
+  Samples first, reaped;
+};
+
+void Await(pid_t pid) {
+  int status;
+  CHECK_EQ(waitpid(pid, &status, 0), pid);
+  CHECK_EQ(status, 0);
+}
+
+class Bench {
+ public:
+  Bench();
+  ~Bench() { fs::remove_all(dir_); }
+  void Latency(const std::string& title);
+  void Rates();
+  void Beside(int count);
+  void FilterCost();
+  void Preparations();
+
+ private:
+  SandboxPlan Compile(Tier tier);
+  void AddFloors();
+  void AddTiers();
+  void AddPeers();
+  void AddCommand(const std::string& name, std::vector<std::string> argv);
+  launcher::Spawned Spawn(const SandboxPlan& plan, int out, std::vector<std::string> argv = {});
+  std::vector<std::string> Bwrap() const;
+  std::vector<std::string> Minijail() const;
+
+  std::string dir_ = "/var/tmp/berth-benchmark-XXXXXX", work_, program_, home_ = "/berth-home";
+  PolicyCompiler compiler_{TierReport::Probe()};
+  SandboxPlan namespaces_, pooled_, landlock_;
+  std::string filter_;  // without notifications, for those who serve none
+  FloorPlan floor_;
+  UniqueFd reads_, writes_;
+  std::unique_ptr<Template> template_;
+  std::unique_ptr<launcher::LauncherClient> client_;
+  std::vector<Column> columns_;
+};
+
+SandboxPlan Bench::Compile(Tier tier) {
+  auto policy = Policy::Agent(work_).ReadOnly(program_).Tier(tier).Build();
+  CHECK_OK(policy);
+  auto compiled = compiler_.Compile(*policy, {.home = home_, .tmp_dir = work_});
+  CHECK_OK(compiled);
+  return compiled->plan;
+}
+
+Bench::Bench() {
+  char path[4096];
+  CHECK_NE(realpath(absl::GetFlag(FLAGS_program).c_str(), path), nullptr);
+  program_ = path;
+  CHECK_NE(mkdtemp(dir_.data()), nullptr);
+  work_ = dir_ + "/project";
+  fs::create_directories(work_ + "/.git/hooks");
+  fs::create_directories(dir_ + "/place");
+  std::ofstream(work_ + "/.git/config") << "[core]\n";
+  int fds[2];
+  CHECK_EQ(pipe2(fds, O_CLOEXEC), 0);
+  reads_.reset(fds[0]);
+  writes_.reset(fds[1]);
+  namespaces_ = Compile(Tier::kNamespaces);
+  pooled_ = Compile(Tier::kPooled);
+  landlock_ = Compile(Tier::kLandlock);
+  auto filter =
+      seccomp::CompileFilter({.sockets = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK}, .ipc = true});
+  CHECK_OK(filter);
+  filter_ = *filter;
+  std::ofstream(dir_ + "/filter.bpf", std::ios::binary) << filter_;
+  floor_ = FloorPlan::From(namespaces_, filter_, dir_ + "/place", program_);
+  auto client = launcher::LauncherClient::Start("benchmark");
+  CHECK_OK(client);
+  client_ = *std::move(client);
+  printf("filter: %zu instructions; mounts of the plan: %zu\n", filter_.size() / 8,
+         namespaces_.mounts.size());
+  AddFloors();
+  AddTiers();
+  AddPeers();
+}
+
+launcher::Spawned Bench::Spawn(const SandboxPlan& plan, int out, std::vector<std::string> argv) {
+  launcher::SpawnRequest request;
+  request.argv = argv.empty() ? std::vector<std::string>{program_} : std::move(argv);
+  request.cwd = "/";
+  request.stdio[1] = out;
+  request.plan = plan.tier == launcher::SandboxTier::kNone ? "" : plan.Encode();
+  auto spawned = client_->Spawn(request);
+  CHECK_OK(spawned);
+  return *std::move(spawned);
+}
+
+void Bench::AddFloors() {
+  columns_.emplace_back("floor: landlock + seccomp",
+                        [this](int out) { Await(StartLandlocked(landlock_, floor_, out)); });
+  template_ = std::make_unique<Template>(floor_, writes_.get());
+  columns_.emplace_back("floor: from a template", [this](int) { template_->Run(); });
+  columns_.emplace_back("floor: namespaces, no netns",
+                        [this](int out) { Await(StartEnclosed(floor_, false, out)); });
+  columns_.emplace_back("floor: namespaces",
+                        [this](int out) { Await(StartEnclosed(floor_, true, out)); });
+}
+
+void Bench::AddTiers() {
+  const auto add = [this](const std::string& name, const SandboxPlan& plan) {
+    columns_.emplace_back(name, [this, &plan](int out) {
+      const launcher::Spawned spawned = Spawn(plan, out);
+      launcher::ExitNotice notice;
+      CHECK_EQ(recv(spawned.exit_socket.get(), &notice, sizeof(notice), MSG_PEEK),
+               ssize_t{sizeof(notice)});
+      CHECK_EQ(notice.code + notice.signal, 0);
+    });
+  };
+  static const SandboxPlan kNone;
+  add("berth, no policy", kNone);
+  add("berth, landlock", landlock_);
+  add("berth, pooled", pooled_);
+  add("berth, namespaces", namespaces_);
+}
+
+std::string Find(const std::string& name) {
+  for (const auto folder : absl::StrSplit(getenv("PATH") ? getenv("PATH") : "", ':')) {
+    const std::string path = absl::StrCat(folder, "/", name);
+    if (access(path.c_str(), X_OK) == 0) return path;
+  }
+  printf("%s is not on PATH: left out\n", name.c_str());
+  return "";
+}
+
+// The same paths as the plan, no carve-outs.
+std::vector<std::string> Bench::Bwrap() const {
+  std::vector<std::string> argv = {
+      Find("bwrap"), "--unshare-user", "--unshare-all", "--die-with-parent",
+      "--hostname",  "berth",          "--seccomp",     "9"};
+  const auto add = [&argv](const char* option, const std::string& a, const std::string& b = "") {
+    argv.insert(argv.end(), {option, a});
+    if (!b.empty()) argv.push_back(b);
+  };
+  for (const SandboxMount& mount : namespaces_.mounts) {
+    if (mount.kind == Kind::kBind) {
+      add(mount.read_only ? "--ro-bind" : "--bind", mount.source, mount.target);
+    }
+    if (mount.kind == Kind::kTmpfs) add("--tmpfs", mount.target);
+    if (mount.kind == Kind::kSymlink) add("--symlink", mount.source, mount.target);
+    if (mount.kind == Kind::kProc) add("--proc", "/proc");
+    if (mount.kind == Kind::kDev) add("--dev", "/dev");
+  }
+  argv.insert(argv.end(), {"--", program_});
+  return argv;
+}
+
+// It wants to find its mount points.
+std::vector<std::string> Bench::Minijail() const {
+  const std::string jail = dir_ + "/jail";
+  std::vector<std::string> argv = {Find("minijail0"),
+                                   "-U",
+                                   "-p",
+                                   "-l",
+                                   "-e",
+                                   "--uts",
+                                   "-N",
+                                   "-n",
+                                   "-c",
+                                   "0",
+                                   "--ambient",
+                                   "-T",
+                                   "static",
+                                   "-P",
+                                   jail,
+                                   "-k",
+                                   "proc,/proc,proc,0xe",
+                                   absl::StrCat("-m", geteuid(), " ", geteuid(), " 1"),
+                                   absl::StrCat("-M", getegid(), " ", getegid(), " 1"),
+                                   absl::StrCat("--seccomp-bpf-binary=", dir_, "/filter.bpf"),
+                                   "--logging=stderr"};
+  fs::create_directories(jail + "/proc");
+  const auto bind = [&](const std::string& source, const std::string& target, bool writable) {
+    if (fs::is_directory(source)) {
+      fs::create_directories(jail + target);
+    } else {
+      fs::create_directories(fs::path(jail + target).parent_path());
+      std::ofstream(jail + target) << "";
+    }
+    argv.insert(argv.end(), {"-b", absl::StrCat(source, ",", target, writable ? ",1" : "")});
+  };
+  for (const SandboxMount& mount : namespaces_.mounts) {
+    if (mount.kind == Kind::kBind) bind(mount.source, mount.target, !mount.read_only);
+    if (mount.kind == Kind::kTmpfs) {
+      fs::create_directories(jail + mount.target);
+      argv.insert(argv.end(), {"-k", absl::StrCat("tmpfs,", mount.target, ",tmpfs,0xe")});
+    }
+    if (mount.kind != Kind::kDev) continue;
+    for (const char* name : {"null", "zero", "full", "random", "urandom", "tty"}) {
+      bind(absl::StrCat("/dev/", name), absl::StrCat("/dev/", name), true);
+    }
+  }
+  argv.insert(argv.end(), {"--", program_});
+  return argv;
+}
+
+void Bench::AddCommand(const std::string& name, std::vector<std::string> argv) {
+  if (argv.empty() || argv[0].empty()) return;
+  columns_.emplace_back(name, [this, name, argv](int out) {
+    std::vector<char*> raw;
+    for (const std::string& arg : argv) raw.push_back(const_cast<char*>(arg.c_str()));
+    raw.push_back(nullptr);
+    const std::string state = absl::StrCat("BERTH_STATE_DIR=", dir_, "/state"),
+                      home = absl::StrCat("HOME=", home_);
+    char* env[] = {const_cast<char*>("PATH=/usr/bin:/bin:/usr/sbin"),
+                   const_cast<char*>(state.c_str()), const_cast<char*>(home.c_str()), nullptr};
+    const UniqueFd filter(open((dir_ + "/filter.bpf").c_str(), O_RDONLY | O_CLOEXEC));
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, out, 1);
+    posix_spawn_file_actions_adddup2(&actions, filter.get(), 9);
+    pid_t pid;
+    CHECK_EQ(posix_spawn(&pid, raw[0], &actions, nullptr, raw.data(), env), 0);
+    posix_spawn_file_actions_destroy(&actions);
+    int status;
+    CHECK_EQ(waitpid(pid, &status, 0), pid);
+    CHECK_EQ(status, 0) << name << " failed";
+  });
+}
+
+void Bench::AddPeers() {
+  AddCommand("bwrap", Bwrap());
+  AddCommand("minijail0", Minijail());
+  if (const std::string berth = absl::GetFlag(FLAGS_berth); !berth.empty()) {
+    AddCommand("berth run", {berth, "run", "--preset", "agent", "--cwd", work_, "--ro", program_,
+                             "--", program_});
+    AddCommand("berth run, landlock", {berth, "run", "--preset", "agent", "--tier", "landlock",
+                                       "--cwd", work_, "--ro", program_, "--", program_});
+  }
+}
+
+void Bench::Latency(const std::string& title) {
+  for (Column& column : columns_) {
+    column.first = Samples(column.first.name());
+    column.reaped = Samples(column.reaped.name());
+  }
+  for (int i = -3; i < absl::GetFlag(FLAGS_rounds); ++i) {
+    for (Column& column : columns_) {
+      absl::SleepFor(absl::Milliseconds(absl::GetFlag(FLAGS_gap_ms)));
+      const uint64_t begin = NowNs();
+      column.start(writes_.get());
+      const uint64_t end = NowNs();
+      uint64_t first = 0;
+      CHECK_EQ(read(reads_.get(), &first, sizeof(first)), ssize_t{sizeof(first)});
+      if (i < 0) continue;
+      column.first.Add(static_cast<double>(first - begin) / 1e3);
+      column.reaped.Add(static_cast<double>(end - begin) / 1e3);
+    }
+  }
+  const Column* base = &columns_.back();
+  for (const Column& column : columns_) {
+    if (column.first.name() == "bwrap") base = &column;
+  }
+  const std::string against = base->first.name();
+  Samples::PrintHeader(absl::StrCat(title, ": request to first instruction, us").c_str(),
+                       against.c_str());
+  for (const Column& column : columns_) column.first.Print(base->first);
+  Samples::PrintHeader(absl::StrCat(title, ": request to known exit, us").c_str(), against.c_str());
+  for (const Column& column : columns_) column.reaped.Print(base->reaped);
+}
+
+void Bench::Rates() {
+  printf("\nstarts per second, each awaited, median of 3 turns\n%-34s %9s %9s %9s\n", "at once",
+         "1", "2", "8");
+  const UniqueFd null(open("/dev/null", O_WRONLY | O_CLOEXEC));
+  const auto rate = [&](const Column& column, int threads) {
+    const uint64_t until = NowNs() + 1000000000;
+    std::atomic<int> count = 0;
+    std::vector<std::thread> all;
+    for (int i = 0; i < threads; ++i) {
+      all.emplace_back([&] {
+        for (; NowNs() < until; ++count) column.start(null.get());
+      });
+    }
+    for (std::thread& thread : all) thread.join();
+    return count.load();
+  };
+  for (const Column& column : columns_) {
+    // One template serves one at a time.
+    if (column.first.name() == "floor: from a template") continue;
+    printf("%-34s", column.first.name().c_str());
+    for (const int threads : {1, 2, 8}) {
+      std::vector<int> turns;
+      for (int i = 0; i < 3; ++i) turns.push_back(rate(column, threads));
+      std::sort(turns.begin(), turns.end());
+      printf(" %9d", turns[1]);
+    }
+    printf("\n");
+    fflush(stdout);
+  }
+}
+
+void Bench::Beside(int count) {
+  std::vector<launcher::Spawned> running;
+  const UniqueFd null(open("/dev/null", O_WRONLY | O_CLOEXEC));
+  for (int i = 0; i < count; ++i) {
+    running.push_back(Spawn(namespaces_, null.get(), {program_, "stay"}));
+  }
+  Latency(absl::StrCat("beside ", count, " that run"));
+  for (const launcher::Spawned& each : running) CHECK_OK(client_->Stop(each.pid, 0));
+  for (const launcher::Spawned& each : running) {
+    char byte;
+    while (recv(each.exit_socket.get(), &byte, 1, 0) > 0) {
+    }
+  }
+}
+
+// Per system call: one that the kernel knows to be allowed whatever its arguments are, and one
+// whose arguments are compared.
+void Bench::FilterCost() {
+  int fds[2];
+  CHECK_EQ(pipe2(fds, O_CLOEXEC), 0);
+  const UniqueFd reads(fds[0]), writes(fds[1]);
+  const pid_t pid = fork();
+  CHECK_GE(pid, 0);
+  if (pid == 0) {
+    const auto time = [](auto call) {
+      constexpr int kCalls = 500000;
+      const uint64_t begin = NowNs();
+      for (int i = 0; i < kCalls; ++i) call();
+      return static_cast<double>(NowNs() - begin) / kCalls;
+    };
+    const auto plain = [] { syscall(SYS_getppid); };
+    const auto compared = [] { syscall(SYS_openat, -1, "x", O_RDONLY); };
+    double ns[4] = {time(plain), time(compared)};
+    LoadFilter(floor_);
+    ns[2] = time(plain);
+    ns[3] = time(compared);
+    _exit(write(writes.get(), ns, sizeof(ns)) == ssize_t{sizeof(ns)} ? 0 : 1);
+  }
+  double ns[4];
+  CHECK_EQ(read(reads.get(), ns, sizeof(ns)), ssize_t{sizeof(ns)});
+  Await(pid);
+  printf("\nns per call, without and with the filter: getppid %.0f, %.0f; openat %.0f, %.0f\n",
+         ns[0], ns[2], ns[1], ns[3]);
+}
+
+// What a command does once before its only start.
+void Bench::Preparations() {
+  Samples filter("make the filter"), probe("probe the machine"), launcher("start the launcher");
+  const auto time = [](Samples* samples, auto step) {
+    const uint64_t begin = NowNs();
+    step();
+    samples->Add(static_cast<double>(NowNs() - begin) / 1e3);
+  };
+  for (int i = 0; i < 50; ++i) {
+    std::unique_ptr<launcher::LauncherClient> client;
+    time(&filter, [] {
+      CHECK_OK(seccomp::CompileFilter({.sockets = {AF_UNIX, AF_INET, AF_INET6}, .notify = true}));
+    });
+    time(&probe, [] { TierReport::Probe(); });
+    time(&launcher, [&client] {
+      auto started = launcher::LauncherClient::Start("benchmark");
+      CHECK_OK(started);
+      client = *std::move(started);
+    });
+  }
+  Samples::PrintHeader("before the only start of a command, us", "the probe");
+  for (const Samples* each : {&filter, &probe, &launcher}) each->Print(probe);
+}
+
+int Main() {
+  if (absl::GetFlag(FLAGS_fifo) && !UseFifo()) {
+    fprintf(stderr, "no right to SCHED_FIFO: going on without\n");
+  }
+  Bench bench;
+  bench.Latency(absl::StrCat(absl::GetFlag(FLAGS_rounds), " rounds",
+                             absl::GetFlag(FLAGS_fifo) ? ", SCHED_FIFO" : ""));
+  bench.FilterCost();
+  bench.Preparations();
+  if (absl::GetFlag(FLAGS_rates)) bench.Rates();
+  if (absl::GetFlag(FLAGS_existing) > 0) bench.Beside(absl::GetFlag(FLAGS_existing));
+  return 0;
+}
+
+}  // namespace
+}  // namespace berth
+
+int main(int argc, char** argv) {
+  absl::ParseCommandLine(argc, argv);
+  return berth::Main();
+}

@@ -1,0 +1,17 @@
+// What the two halves of root.h share.
+#ifndef BERTH_SANDBOX_LAUNCHER_ENTER_ROOT_NAMES_H_
+#define BERTH_SANDBOX_LAUNCHER_ENTER_ROOT_NAMES_H_
+
+#include <linux/mount.h>
+#include <stdint.h>
+
+namespace berth::launcher {
+
+// Sources of masks; gone before anything runs.
+inline constexpr char kEmptyDirectory[] = ".berth-empty", kEmptyFile[] = ".berth-empty-file";
+
+inline constexpr uint64_t kQuiet = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+
+}  // namespace berth::launcher
+
+#endif  // BERTH_SANDBOX_LAUNCHER_ENTER_ROOT_NAMES_H_

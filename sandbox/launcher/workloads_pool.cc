@@ -1,0 +1,179 @@
+// The part of Workloads that keeps sandboxes ready for the tier `pooled`.
+//
+// A spare is a Workload without a program: its init is parked (enter/init.h) with all of its
+// namespaces, its groups and its limits, and with every mount that nobody can see or disturb. It is
+// used once, so what it encloses is enclosed as by a new one. It is thrown away as soon as it would
+// show something else than a new one would: a mount of the host has come or gone, or another file
+// is at the path of a source. While it waits it holds no descriptor of others and no directory; it
+// dies with this process, or when it has not been asked for in a while.
+
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sandbox/launcher/enter/report.h"
+#include "sandbox/launcher/enter/sources.h"
+#include "sandbox/launcher/kernel.h"
+#include "sandbox/launcher/workloads.h"
+
+namespace berth::launcher {
+namespace {
+
+constexpr size_t kSparesEach = 2;
+constexpr size_t kMostKinds = 4;
+constexpr uint64_t kIdleNs = uint64_t{60} * 1000000000;
+// Spares are made when nobody has asked for anything in this time: a start is not to wait for them,
+// nor a program that was just started to share its processor with them.
+constexpr uint64_t kQuietNs = 5000000;
+// A plan that was used once may never be again (a command at a prompt).
+constexpr unsigned kStartsBefore = 2;
+constexpr size_t kMostMounts = kMaxReportText / sizeof(SourceIdentity);
+
+// One start has a proxy and a token of its own; an overlay's layers can be in use once.
+bool CanBePrepared(const SandboxPlan& plan) {
+  if (plan.tier != SandboxTier::kPooled || plan.network == SandboxNetwork::kProxy ||
+      plan.mounts.size() > kMostMounts) {
+    return false;
+  }
+  return std::none_of(plan.mounts.begin(), plan.mounts.end(), [](const SandboxMount& mount) {
+    return mount.kind == SandboxMount::Kind::kOverlay;
+  });
+}
+
+}  // namespace
+
+Workloads::Prepared* Workloads::PreparedFor(const ChildPlan& plan) {
+  for (Prepared& kind : prepared_) {
+    if (kind.plan == plan.sandbox_bytes) return &kind;
+  }
+  return nullptr;
+}
+
+std::unique_ptr<Workloads::Workload> Workloads::TakeSpare(const ChildPlan& plan) {
+  if (mounts_.fd() >= 0 && mounts_.Changed()) DropSpares();
+  Prepared* kind = plan.sandbox != nullptr ? PreparedFor(plan) : nullptr;
+  while (kind != nullptr && !kind->spares.empty()) {
+    std::unique_ptr<Workload> spare = std::move(kind->spares.front());
+    kind->spares.erase(kind->spares.begin());
+    if (spare->enclosure.Take(plan)) return spare;
+    Discard(std::move(spare));
+  }
+  return nullptr;
+}
+
+void Workloads::Discard(std::unique_ptr<Workload> spare) {
+  PidfdSignal(spare->init.get(), SIGKILL);
+  Add(std::move(spare));  // until it is reaped
+}
+
+void Workloads::DropSpares() {
+  for (Prepared& kind : prepared_) Drop(&kind);
+}
+
+bool Workloads::MakeSpare(Prepared* kind) {
+  auto spare = NewWorkload(&kind->sandbox);
+  ChildPlan plan;
+  plan.sandbox = &kind->sandbox;
+  int init = -1;
+  if (Limit(spare.get(), &plan)) {
+    const int group = spare->tree.has_value() ? spare->tree->cgroup_fd() : -1;
+    spare->pid = spare->enclosure.Park(&plan, group, &init);
+  }
+  spare->init.reset(init);
+  if (!spare->init.ok()) {
+    GiveUp(spare.get());
+    return false;
+  }
+  kind->spares.push_back(std::move(spare));
+  return true;
+}
+
+void Workloads::Polled(const std::vector<pollfd>& fds) {
+  for (const pollfd& fd : fds) {
+    if (fd.fd >= 0 && fd.fd == mounts_.fd() && MountWatch::Told(fd)) DropSpares();
+  }
+}
+
+void Workloads::Prepare(const ChildPlan& plan) {
+  if (plan.sandbox == nullptr || !CanBePrepared(*plan.sandbox) || !mounts_.Open()) return;
+  Prepared* kind = PreparedFor(plan);
+  if (kind == nullptr) {
+    // The one that was not asked for the longest makes room.
+    if (prepared_.size() >= kMostKinds) {
+      auto oldest = std::min_element(
+          prepared_.begin(), prepared_.end(),
+          [](const Prepared& a, const Prepared& b) { return a.last_start < b.last_start; });
+      Drop(&*oldest);
+      prepared_.erase(oldest);
+    }
+    prepared_.push_back({.plan = std::string(plan.sandbox_bytes), .sandbox = *plan.sandbox});
+    kind = &prepared_.back();
+  }
+  kind->last_start = NowNs();
+  kind->due = ++kind->starts >= kStartsBefore;
+}
+
+void Workloads::Drop(Prepared* kind) {
+  for (auto& spare : kind->spares) Discard(std::move(spare));
+  kind->spares.clear();
+  kind->due = false;
+}
+
+void Workloads::MakeSpares(Prepared* kind) {
+  kind->due = false;
+  while (kind->spares.size() < kSparesEach && MakeSpare(kind)) {
+  }
+}
+
+size_t Workloads::PrepareNow(const ChildPlan& plan) {
+  Prepare(plan);
+  if (mounts_.fd() >= 0 && mounts_.Changed()) DropSpares();
+  Prepared* kind = plan.sandbox != nullptr ? PreparedFor(plan) : nullptr;
+  if (kind == nullptr) return 0;
+  MakeSpares(kind);
+  // Those that cannot be made are none.
+  for (size_t i = 0; i < kind->spares.size();) {
+    if (kind->spares[i]->enclosure.AwaitParked()) {
+      ++i;
+    } else {
+      Discard(std::move(kind->spares[i]));
+      kind->spares.erase(kind->spares.begin() + static_cast<ptrdiff_t>(i));
+    }
+  }
+  return kind->spares.size();
+}
+
+// A spare that died by itself is one more that is gone.
+void Workloads::SpareEnded(pid_t pid) {
+  for (Prepared& kind : prepared_) {
+    for (auto spare = kind.spares.begin(); spare != kind.spares.end(); ++spare) {
+      if ((*spare)->pid != pid) continue;
+      Add(std::move(*spare));
+      kind.spares.erase(spare);
+      return;
+    }
+  }
+}
+
+uint64_t Workloads::TendSpares() {
+  uint64_t next = ~uint64_t{0};
+  const uint64_t now = NowNs();
+  for (Prepared& kind : prepared_) {
+    if (now >= kind.last_start + kIdleNs) Drop(&kind);
+    if (!kind.spares.empty()) next = std::min(next, kind.last_start + kIdleNs);
+    if (kind.due && now < last_start_ + kQuietNs) next = std::min(next, last_start_ + kQuietNs);
+    if (!kind.due || now < last_start_ + kQuietNs) continue;
+    MakeSpares(&kind);
+    next = std::min(next, kind.last_start + kIdleNs);
+  }
+  return next;
+}
+
+}  // namespace berth::launcher
