@@ -3,8 +3,10 @@
 #ifndef BERTH_RUNTIME_BACKEND_H_
 #define BERTH_RUNTIME_BACKEND_H_
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -12,8 +14,18 @@
 #include "runtime/record/record.h"
 #include "runtime/session.h"
 #include "runtime/spec.h"
+#include "sandbox/base/unique_fd.h"
 
 namespace berth {
+
+// What a backend tells its Runtime of an engine that sessions outlive. May be called inside any
+// call of the backend's, on its thread.
+struct EngineWatch {
+  // There is one: `alive` becomes readable when it ends. Then CheckEngine is to be called.
+  std::function<void(UniqueFd alive)> found = [](UniqueFd) {};
+  // It does not answer any more: once for each time that it is lost.
+  std::function<void(absl::string_view reason)> lost = [](absl::string_view) {};
+};
 
 class Backend {
  public:
@@ -26,6 +38,13 @@ class Backend {
   virtual absl::StatusOr<std::unique_ptr<Session>> Create(const SessionSpec& spec) = 0;
   // A session that exists, from its record. Does not ask the engine: see Session::CheckLiveness.
   virtual absl::StatusOr<std::unique_ptr<Session>> Open(const Record& record) = 0;
+  // What Session::Info would tell of each, in any order; those that are gone meanwhile are left
+  // out. An engine that can tell of many at once is asked once. One that does not answer gives
+  // state kUnknown and holds this up for one deadline, not for one a session. This one opens and
+  // asks one session after another.
+  virtual std::vector<SessionInfo> Describe(const std::vector<Record>& records);
+  // Finds out whether the engine is there, for those that have an EngineWatch.
+  virtual void CheckEngine() {}
 };
 
 }  // namespace berth

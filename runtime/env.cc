@@ -110,6 +110,25 @@ Env& Env::Beneath(const Env& other) {
   return *this;
 }
 
+bool Env::adds() const {
+  return absl::c_any_of(changes_, [](const Change& change) {
+    return change.op == Op::kAppend || change.op == Op::kPrepend;
+  });
+}
+
+Env Env::Over(const std::vector<std::string>& entries) const {
+  Env out, there;
+  out.changes_ = changes_;
+  for (const absl::string_view entry : entries) {
+    const absl::string_view key = entry.substr(0, entry.find('='));
+    const bool added_to = absl::c_any_of(changes_, [&](const Change& change) {
+      return change.key == key && (change.op == Op::kAppend || change.op == Op::kPrepend);
+    });
+    if (added_to && key.size() < entry.size()) there.Set(key, entry.substr(key.size() + 1));
+  }
+  return out.Beneath(there);
+}
+
 absl::Status CheckEnvKey(absl::string_view key) {
   const auto bad = [key](absl::string_view why) {
     return absl::InvalidArgumentError(

@@ -39,6 +39,11 @@ class Env {
   // set here stands.
   Env& Beneath(const Env& other);
 
+  // Whether it adds to what is there: Append, Prepend.
+  bool adds() const;
+  // Its changes alone, where it adds to a variable of `entries` ("KEY=value") to what that has.
+  Env Over(const std::vector<std::string>& entries) const;
+
   // Whether all of the host's environment goes in, whatever it holds.
   bool inherits_all() const { return base_ == Base::kInherit; }
 

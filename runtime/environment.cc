@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
@@ -53,6 +55,26 @@ absl::Status CheckShared(const SessionSpec& spec) {
   return absl::OkStatus();
 }
 
+// Only the place knows: an image or a dev shell has variables of its own.
+absl::StatusOr<std::vector<std::string>> VariablesOf(Session* session) {
+  const absl::Time deadline = absl::Now() + absl::Seconds(60);
+  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<Process> cat,
+                        session->Exec({.command = Command::Argv({"cat", "/proc/self/environ"}),
+                                       .env = Env::Clean(),
+                                       .stderr_ = Stdio::Null()}));
+  ABSL_ASSIGN_OR_RETURN(const UniqueFd out, cat->TakeStdout());
+  std::string text;
+  char buffer[65536];
+  while (true) {
+    ABSL_RETURN_IF_ERROR(WaitFd(out.get(), POLLIN, deadline, "read the place's environment"));
+    const ssize_t n = read(out.get(), buffer, sizeof(buffer));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return ErrnoStatus(errno, "read the place's environment");
+    if (n == 0) return absl::StrSplit(text, '\0', absl::SkipEmpty());
+    text.append(buffer, static_cast<size_t>(n));
+  }
+}
+
 }  // namespace
 
 Environment::Environment(Runtime* runtime, SessionSpec spec)
@@ -73,9 +95,9 @@ absl::Status Environment::Init() {
   }
   SessionSpec spec = spec_;
   spec.command = Pause();
-  spec.pty = false;
   ABSL_ASSIGN_OR_RETURN(const Choice choice, runtime_->Choose(spec));
   spec.backend = choice.backend;
+  spec.pty = choice.backend == "tmux";  // which has nothing else; nobody uses it
   if (choice.backend != "docker") {
     ABSL_RETURN_IF_ERROR(CheckShared(spec));
     spec.container = {};
@@ -134,7 +156,12 @@ absl::StatusOr<std::unique_ptr<Process>> Environment::Start(const ProcessSpec& s
   }
   ABSL_RETURN_IF_ERROR(here.status());
   ABSL_RETURN_IF_ERROR(AwaitOthers(place));
-  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<Process> process, (*here)->Exec(spec));
+  ProcessSpec run = spec;
+  if (spec.env.adds()) {
+    ABSL_ASSIGN_OR_RETURN(const std::vector<std::string> there, VariablesOf(here->get()));
+    run.env = spec.env.Over(there);
+  }
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<Process> process, (*here)->Exec(run));
   if (!place.name.empty()) {
     ABSL_ASSIGN_OR_RETURN(UniqueFd end, process->ExitFd());
     absl::MutexLock lock(mutex_);

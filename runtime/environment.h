@@ -46,16 +46,17 @@ struct ProcessPlace {
 
 class Environment {
  public:
-  // Of `spec`, command and pty are not looked at. Nothing is started before Init. On native and nix
-  // the host's files and ports are seen as they are: mounts and port mappings that would move them
-  // are InvalidArgument from Init.
+  // Of `spec`, command and pty are not looked at. Nothing is started before Init. Outside of a
+  // container the host's files and ports are seen as they are: mounts and port mappings that would
+  // move them are InvalidArgument from Init.
   Environment(Runtime* runtime, SessionSpec spec);
 
-  // Starts the place; fine if it is up. After Stop: starts it again.
+  // Starts the place; fine if it is up. After Stop: starts it again, a container afresh from its
+  // image.
   absl::Status Init();
 
-  // A process in the place, with its environment below spec.env's changes and its folder if
-  // spec.cwd is "". FailedPrecondition before Init.
+  // A process in the place, with its environment below spec.env's changes (what those append is
+  // behind what the place has) and its folder if spec.cwd is "". FailedPrecondition before Init.
   absl::StatusOr<std::unique_ptr<Process>> Start(const ProcessSpec& spec,
                                                  const ProcessPlace& place = {});
   // Start and Wait.

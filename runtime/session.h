@@ -25,6 +25,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "runtime/change.h"
 #include "runtime/process.h"
 #include "runtime/spec.h"
 #include "runtime/types.h"
@@ -95,6 +96,16 @@ struct Output {
   int64_t begins = 0;
 };
 
+// What a policy stops, as it happens. For one thread at a time; may outlive its Session.
+class ViolationFeed {
+ public:
+  virtual ~ViolationFeed() = default;
+  virtual int fd() const = 0;  // readable while Next has something
+  // Those that have come since the last call, oldest first, without waiting. OutOfRange: nothing of
+  // the session runs any more, and there will be no others.
+  virtual absl::StatusOr<std::vector<Violation>> Next() = 0;
+};
+
 class Session {
  public:
   virtual ~Session() = default;
@@ -137,6 +148,24 @@ class Session {
   virtual absl::StatusOr<Stats> GetStats() = 0;
   // What its policy has stopped, oldest first: the last ones, if there are many.
   virtual absl::StatusOr<std::vector<Violation>> Violations() { return std::vector<Violation>(); }
+  // The same from number `seen` + 1 on, and those to come. FailedPrecondition if it has no policy.
+  virtual absl::StatusOr<std::unique_ptr<ViolationFeed>> WatchViolations(
+      [[maybe_unused]] int64_t seen) {
+    return absl::FailedPreconditionError("the session has no policy that tells what it stops");
+  }
+
+  // What it changed in the folders that its policy shows copy-on-write: see runtime/change.h. While
+  // it runs, what it has changed so far.
+  virtual absl::StatusOr<std::vector<Change>> Changes() { return std::vector<Change>(); }
+  // Makes these changes where the folders really are: all, or those at and below `paths` (as
+  // Change::path). FailedPrecondition, and nothing is done, while it runs or where something else
+  // has changed one of them since it began. They go on being listed until they are made.
+  virtual absl::Status KeepChanges([[maybe_unused]] const std::vector<std::string>& paths) {
+    return absl::FailedPreconditionError("the session has no copy-on-write folder");
+  }
+  virtual absl::Status DiscardChanges() {
+    return absl::FailedPreconditionError("the session has no copy-on-write folder");
+  }
 
   virtual absl::Status Signal(int signal) = 0;  // to the main process
   virtual absl::StatusOr<ExitStatus> Stop(absl::Duration grace) = 0;

@@ -59,6 +59,29 @@ absl::Status KeeperError(const launcher::Message& message, absl::string_view pro
   }
 }
 
+// The next message, whatever it says.
+absl::StatusOr<launcher::Message> Hear(int socket, absl::Time deadline) {
+  const absl::Status waited = WaitFd(socket, POLLIN, deadline, "wait for the session's keeper");
+  if (absl::IsDeadlineExceeded(waited)) {
+    return absl::UnavailableError("the session's keeper does not answer");
+  }
+  ABSL_RETURN_IF_ERROR(waited);
+  launcher::Message message;
+  if (const int error = launcher::ReceiveMessage(socket, &message); error == EPIPE) {
+    return absl::UnavailableError("the session's keeper went away");
+  } else if (error != 0) {
+    return ErrnoStatus(error, "hear from the session's keeper");
+  }
+  return message;
+}
+
+absl::Status Judge(const launcher::Message& message, absl::string_view program,
+                   absl::string_view cwd) {
+  if (message.type == launcher::kFailed) return KeeperError(message, program, cwd);
+  if (message.type == launcher::kOk) return absl::OkStatus();
+  return absl::InternalError("the session's keeper gave a malformed answer");
+}
+
 }  // namespace
 
 absl::StatusOr<UniqueFd> KeeperChannel::Connect(absl::Time deadline) const {
@@ -98,28 +121,48 @@ absl::Status KeeperChannel::Send(int socket, uint16_t type, absl::string_view bo
 absl::StatusOr<launcher::Message> KeeperChannel::Receive(int socket, absl::Time deadline,
                                                          absl::string_view program,
                                                          absl::string_view cwd) {
-  const absl::Status waited = WaitFd(socket, POLLIN, deadline, "wait for the session's keeper");
-  if (absl::IsDeadlineExceeded(waited)) {
-    return absl::UnavailableError("the session's keeper does not answer");
+  ABSL_ASSIGN_OR_RETURN(launcher::Message message, Hear(socket, deadline));
+  ABSL_RETURN_IF_ERROR(Judge(message, program, cwd));
+  return message;
+}
+
+absl::StatusOr<UniqueFd> KeeperChannel::Ask(uint16_t type, absl::string_view body, int fd,
+                                            absl::Time deadline) const {
+  const int fds = fd >= 0 ? 1 : 0;
+  if (idle_ != nullptr) {
+    UniqueFd socket = idle_->Take(uid_);
+    const absl::Status sent = socket.ok() ? Send(socket.get(), type, body, &fd, fds)
+                                          : absl::UnavailableError("there is none");
+    if (sent.ok()) return socket;
+    if (!absl::IsUnavailable(sent)) return sent;
   }
-  ABSL_RETURN_IF_ERROR(waited);
-  launcher::Message message;
-  if (const int error = launcher::ReceiveMessage(socket, &message); error == EPIPE) {
-    return absl::UnavailableError("the session's keeper went away");
-  } else if (error != 0) {
-    return ErrnoStatus(error, "hear from the session's keeper");
+  ABSL_ASSIGN_OR_RETURN(UniqueFd socket, Connect(deadline));
+  ABSL_RETURN_IF_ERROR(Send(socket.get(), type, body, &fd, fds));
+  return socket;
+}
+
+void KeeperChannel::CloseIdle() const {
+  while (idle_ != nullptr && idle_->Take(uid_).ok()) {
   }
-  if (message.type == launcher::kFailed) return KeeperError(message, program, cwd);
-  if (message.type != launcher::kOk)
-    return absl::InternalError("the session's keeper gave a malformed answer");
+}
+
+absl::StatusOr<launcher::Message> KeeperChannel::Answer(UniqueFd socket,
+                                                        absl::Time deadline) const {
+  absl::StatusOr<launcher::Message> message = Hear(socket.get(), deadline);
+  if (!message.ok()) {
+    // Not only closed: a child that the host has forked may hold it too.
+    shutdown(socket.get(), SHUT_RDWR);
+    return message;
+  }
+  if (idle_ != nullptr) idle_->Give(uid_, std::move(socket));
+  ABSL_RETURN_IF_ERROR(Judge(*message, "", ""));
   return message;
 }
 
 absl::StatusOr<launcher::Message> KeeperChannel::Call(uint16_t type, absl::string_view body, int fd,
                                                       absl::Time deadline) const {
-  ABSL_ASSIGN_OR_RETURN(const UniqueFd socket, Connect(deadline));
-  ABSL_RETURN_IF_ERROR(Send(socket.get(), type, body, &fd, fd >= 0 ? 1 : 0));
-  return Receive(socket.get(), deadline);
+  ABSL_ASSIGN_OR_RETURN(UniqueFd socket, Ask(type, body, fd, deadline));
+  return Answer(std::move(socket), deadline);
 }
 
 }  // namespace berth

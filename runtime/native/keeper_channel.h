@@ -1,10 +1,12 @@
-// KeeperChannel: asking a session's keeper. One connection a call: calls never wait for each other,
-// and a call that is given up takes its request with it. Threads: any, at once.
+// KeeperChannel: asking a session's keeper. One connection for each call that is under way: calls
+// never wait for each other, and a call that is given up takes its request with it. Threads: any,
+// at once.
 #ifndef BERTH_RUNTIME_NATIVE_KEEPER_CHANNEL_H_
 #define BERTH_RUNTIME_NATIVE_KEEPER_CHANNEL_H_
 
 #include <stdint.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -13,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "runtime/native/idle_connections.h"
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/launcher/wire.h"
 
@@ -20,8 +23,10 @@ namespace berth {
 
 class KeeperChannel {
  public:
-  // The socket <folder run_fd>/<uid>; `run_fd` must outlive this.
-  KeeperChannel(int run_fd, std::string uid) : run_fd_(run_fd), uid_(std::move(uid)) {}
+  // The socket <folder run_fd>/<uid>; `run_fd` must outlive this. Calls use what is `idle` and
+  // leave their connection there.
+  KeeperChannel(int run_fd, std::string uid, std::shared_ptr<IdleConnections> idle = nullptr)
+      : run_fd_(run_fd), uid_(std::move(uid)), idle_(std::move(idle)) {}
 
   // NotFound if there is no socket or nobody behind it. Unavailable if the keeper is so far behind
   // with its connections that this one does not get through until `deadline`.
@@ -32,8 +37,17 @@ class KeeperChannel {
   absl::StatusOr<launcher::Message> Call(uint16_t type, absl::string_view body, int fd,
                                          absl::Time deadline) const;
 
-  // The two halves of Call, over a connection. `program` and `cwd` name what was to be started, for
-  // the error.
+  // The two halves of it: a connection on which the request has been sent, with the errors of
+  // Connect; and its answer.
+  absl::StatusOr<UniqueFd> Ask(uint16_t type, absl::string_view body, int fd,
+                               absl::Time deadline) const;
+  absl::StatusOr<launcher::Message> Answer(UniqueFd socket, absl::Time deadline) const;
+
+  // Closes what is idle: for a session that is to go.
+  void CloseIdle() const;
+
+  // The same over a connection of the caller's. `program` and `cwd` name what was to be started,
+  // for the error.
   static absl::Status Send(int socket, uint16_t type, absl::string_view body, const int* fds,
                            int fd_count);
   static absl::StatusOr<launcher::Message> Receive(int socket, absl::Time deadline,
@@ -43,6 +57,7 @@ class KeeperChannel {
  private:
   const int run_fd_;
   const std::string uid_;
+  const std::shared_ptr<IdleConnections> idle_;
 };
 
 }  // namespace berth

@@ -18,9 +18,11 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "runtime/changes/changes.h"
 #include "runtime/native/keeper_channel.h"
 #include "runtime/native/native_process.h"
 #include "runtime/native/native_session.h"
+#include "runtime/native/session_info.h"
 #include "runtime/record/identity.h"
 #include "runtime/record/session_name.h"
 #include "runtime/start_request.h"
@@ -122,23 +124,28 @@ absl::StatusOr<std::shared_ptr<launcher::LauncherClient>> NativeBackend::Launche
   absl::MutexLock lock(mutex_);
   if (launcher_ != nullptr && launcher_->gone()) launcher_ = nullptr;
   if (launcher_ == nullptr) {
-    ABSL_ASSIGN_OR_RETURN(launcher_, launcher::LauncherClient::Start());
+    // The reaper finds what is left by it, if this program and its launcher are killed.
+    ABSL_ASSIGN_OR_RETURN(launcher_, launcher::LauncherClient::Start(store_->dir().install_id()));
   }
   return launcher_;
 }
 
-absl::Status NativeBackend::ApplyPolicy(const SessionSpec& spec, absl::string_view uid,
+absl::Status NativeBackend::ApplyPolicy(const SessionSpec& spec, Record* record,
                                         launcher::KeeperSpec* keeper) {
   if (!spec.policy.has_value()) return absl::OkStatus();
   keeper->wall_ms = LimitMs(std::min(spec.wall_limit, spec.policy->limits().wall));
-  return policies_
-      .Apply(*spec.policy, {.env = &keeper->env,
-                            .cwd = &keeper->cwd,
-                            .cwd_given = !spec.cwd.empty(),
-                            .inherits_all = spec.env.inherits_all(),
-                            .plan = &keeper->plan,
-                            .session_dir = absl::StrCat(store_->dir().path(), "/sessions/", uid)})
-      .status();
+  ABSL_ASSIGN_OR_RETURN(
+      const CompiledPolicy compiled,
+      policies_.Apply(*spec.policy, {.env = &keeper->env,
+                                     .cwd = &keeper->cwd,
+                                     .cwd_given = !spec.cwd.empty(),
+                                     .inherits_all = spec.env.inherits_all(),
+                                     .plan = &keeper->plan,
+                                     .session_dir = absl::StrCat(store_->dir().path(), "/sessions/",
+                                                                 record->uid)}));
+  record->tier = TierName(compiled.tier);
+  record->copy_on_write = compiled.copy_on_write;
+  return absl::OkStatus();
 }
 
 absl::Status NativeBackend::Start(const Guise& guise, const SessionSpec& spec, Record* record,
@@ -151,10 +158,11 @@ absl::Status NativeBackend::Start(const Guise& guise, const SessionSpec& spec, R
   });
   keeper_spec.env.push_back(absl::StrCat("BERTH_SESSION=", spec.name));
   keeper_spec.env.push_back(absl::StrCat("BERTH_TOKEN=", record->token));
-  ABSL_RETURN_IF_ERROR(ApplyPolicy(spec, record->uid, &keeper_spec));
+  ABSL_RETURN_IF_ERROR(ApplyPolicy(spec, record, &keeper_spec));
   ABSL_ASSIGN_OR_RETURN(const auto launcher, Launcher());
   ABSL_ASSIGN_OR_RETURN(*owner, launcher->StartKeeper(spec.name));
   ABSL_ASSIGN_OR_RETURN(const UniqueFd session_dir, store_->OpenSessionDir(record->uid));
+  ABSL_RETURN_IF_ERROR(MakeChangeFolders(session_dir.get(), record->copy_on_write));
   const int fds[3] = {session_dir.get(), store_->dir().names_fd(), store_->dir().run_fd()};
   ABSL_ASSIGN_OR_RETURN(
       const launcher::Message ready,
@@ -195,8 +203,8 @@ absl::StatusOr<std::unique_ptr<Session>> NativeBackend::CreateAs(const Guise& gu
                                                                  const SessionSpec& spec) {
   // Everything that can be wrong with the description is found before anything is made.
   ABSL_ASSIGN_OR_RETURN(launcher::KeeperSpec checked, ToKeeperSpec(spec));
-  ABSL_RETURN_IF_ERROR(ApplyPolicy(spec, "", &checked));
   Record record;
+  ABSL_RETURN_IF_ERROR(ApplyPolicy(spec, &record, &checked));
   record.name = spec.name;
   record.backend = spec.backend.empty() ? "native" : spec.backend;  // or one that runs on this one
   record.durable = spec.durable;
@@ -224,11 +232,15 @@ absl::StatusOr<std::unique_ptr<Session>> NativeBackend::CreateAs(const Guise& gu
     });
     ephemeral_.push_back(std::move(owner));
   }
-  return std::make_unique<NativeSession>(store_, std::move(record));
+  return std::make_unique<NativeSession>(store_, idle_, std::move(record));
 }
 
 absl::StatusOr<std::unique_ptr<Session>> NativeBackend::Open(const Record& record) {
-  return std::make_unique<NativeSession>(store_, record);
+  return std::make_unique<NativeSession>(store_, idle_, record);
+}
+
+std::vector<SessionInfo> NativeBackend::Describe(const std::vector<Record>& records) {
+  return DescribeAll(*store_, records, absl::Now() + absl::Seconds(5));
 }
 
 absl::StatusOr<std::unique_ptr<Process>> NativeBackend::Spawn(const ProcessSpec& spec) {

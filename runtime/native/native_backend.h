@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "runtime/backend.h"
+#include "runtime/native/idle_connections.h"
 #include "runtime/native/native_policy.h"
 #include "runtime/process.h"
 #include "runtime/record/record.h"
@@ -40,6 +41,7 @@ class NativeBackend final : public Backend {
   absl::Status Probe() override { return Launcher().status(); }
   absl::StatusOr<std::unique_ptr<Session>> Create(const SessionSpec& spec) override;
   absl::StatusOr<std::unique_ptr<Session>> Open(const Record& record) override;
+  std::vector<SessionInfo> Describe(const std::vector<Record>& records) override;
   absl::StatusOr<std::unique_ptr<Process>> Spawn(const ProcessSpec& spec);
 
   // Started when it is first needed: a program that only looks at sessions has none.
@@ -60,12 +62,12 @@ class NativeBackend final : public Backend {
 
  private:
   // Makes `keeper` start under the session's policy, if it has one.
-  absl::Status ApplyPolicy(const SessionSpec& spec, absl::string_view uid,
-                           launcher::KeeperSpec* keeper);
+  absl::Status ApplyPolicy(const SessionSpec& spec, Record* record, launcher::KeeperSpec* keeper);
   absl::Status Start(const Guise& guise, const SessionSpec& spec, Record* record, UniqueFd* owner);
 
   const std::shared_ptr<const Store> store_;
   const std::string owner_id_;
+  const std::shared_ptr<IdleConnections> idle_ = std::make_shared<IdleConnections>();
   NativePolicies policies_;
   absl::Mutex mutex_;
   std::shared_ptr<launcher::LauncherClient> launcher_ ABSL_GUARDED_BY(mutex_);

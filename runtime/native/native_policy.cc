@@ -1,7 +1,9 @@
 #include "runtime/native/native_policy.h"
 
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "runtime/record/record.h"
 #include "sandbox/compile.h"
 #include "sandbox/launcher/sandbox_plan.h"
 #include "sandbox/network/environment.h"
@@ -60,6 +63,12 @@ void SetProxy(absl::string_view token, std::vector<std::string>* env) {
   }
 }
 
+// What there is of it: the folder of a session that is only being checked is not.
+std::string RealPath(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::weakly_canonical(path, error).string();
+}
+
 // Where a program begins whose caller's own directory is not seen: in what it may write to.
 std::string StartingPlace(const Policy& policy) {
   for (const Policy::Path& path : policy.paths()) {
@@ -83,6 +92,15 @@ absl::StatusOr<CompiledPolicy> NativePolicies::Apply(const Policy& policy,
   if (policy.limits().wall != absl::InfiniteDuration() && start.session_dir.empty()) {
     return absl::InvalidArgumentError("limit 'wall': sessions have it, single processes do not");
   }
+  if (start.session_dir.empty()) {
+    for (const Policy::Path& path : policy.paths()) {
+      if (path.access != Policy::Access::kCopyOnWrite) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat("path '", path.path,
+                       "': sessions keep the changes of a copy-on-write folder, single "
+                       "processes have no place for them"));
+    }
+  }
   if (start.inherits_all && !policy.inherited_environment()) {
     return absl::InvalidArgumentError(
         "environment: under a policy, all of the host's takes "
@@ -91,6 +109,9 @@ absl::StatusOr<CompiledPolicy> NativePolicies::Apply(const Policy& policy,
   CompileOptions options;
   options.home = std::string(ValueOf(FindVariable(start.env, "HOME")));
   options.secrets = secrets_;
+  if (!start.session_dir.empty()) {
+    options.changes_dir = absl::StrCat(start.session_dir, "/", kChangesFolder);
+  }
   // The helper starts a proxy for each such session or program.
   if (policy.network() == Policy::Network::kAllowList) {
     options.proxy_token = network::MakeProxyToken();
@@ -98,6 +119,14 @@ absl::StatusOr<CompiledPolicy> NativePolicies::Apply(const Policy& policy,
     SetProxy(options.proxy_token, start.env);
   }
   ABSL_ASSIGN_OR_RETURN(CompiledPolicy compiled, Compiler()->Compile(policy, options));
+  for (const std::string& folder : compiled.copy_on_write) {
+    // The kernel would mount it, and the changes would be a part of what they change.
+    if (!absl::StartsWith(RealPath(start.session_dir), absl::StrCat(folder, "/"))) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat("path '", folder,
+                     "': berth's state, where its changes would go, is in it. "
+                     "Remedy: set $BERTH_STATE_DIR to a folder outside of it"));
+  }
   *start.plan = compiled.plan.Encode();
   if (!start.cwd_given && !PlanShows(compiled.plan, *start.cwd)) {
     *start.cwd = StartingPlace(policy);

@@ -90,8 +90,9 @@ absl::StatusOr<ProcessStreams> ProcessStreams::Make(const ProcessSpec& spec) {
         streams.made[i] = UniqueFd(fds[i == 0 ? 0 : 1]);
         streams.theirs[i] = streams.made[i].get();
         *ours[i] = UniqueFd(fds[i == 0 ? 1 : 0]);
-        // Past the user's limit for pipes this fails, and the pipe holds less.
-        fcntl(fds[0], F_SETPIPE_SZ, kPipeSize);
+        // Where much flows it pays, and all pipes of a user share one allowance: past that this
+        // fails, and the pipe holds less.
+        if (i == 1) fcntl(fds[0], F_SETPIPE_SZ, kPipeSize);
         break;
       }
     }

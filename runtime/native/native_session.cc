@@ -20,11 +20,13 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "runtime/changes/changes.h"
 #include "runtime/env.h"
 #include "runtime/native/keeper_channel.h"
 #include "runtime/native/native_process.h"
 #include "runtime/native/native_violations.h"
 #include "runtime/native/remains.h"
+#include "runtime/native/session_info.h"
 #include "runtime/record/identity.h"
 #include "runtime/start_request.h"
 #include "sandbox/base/errno_status.h"
@@ -32,7 +34,6 @@
 #include "sandbox/base/wait_fd.h"
 #include "sandbox/launcher/client.h"
 #include "sandbox/launcher/protocol.h"
-#include "sandbox/launcher/sandbox_plan.h"
 #include "sandbox/launcher/wire.h"
 
 namespace berth {
@@ -46,29 +47,17 @@ uint32_t Milliseconds(absl::Duration duration) {
       std::clamp<int64_t>(absl::ToInt64Milliseconds(duration), 0, 1u << 31));
 }
 
-ExitStatus ReadEnd(Reader* in) {
-  launcher::ExitNotice notice;
-  notice.code = in->Get<int32_t>();
-  notice.signal = in->Get<int32_t>();
-  notice.stopped = in->Get<uint8_t>();
-  notice.reason = in->Get<uint8_t>();
-  return ToExitStatus(notice);
-}
-
 absl::Status Malformed() {
   return absl::InternalError("the session's keeper gave a malformed answer");
 }
 
 }  // namespace
 
-std::string NativeHandle(const Record& record) {
-  return absl::StrCat(record.backend, ":", record.uid);
-}
-
-NativeSession::NativeSession(std::shared_ptr<const Store> store, Record record)
+NativeSession::NativeSession(std::shared_ptr<const Store> store,
+                             std::shared_ptr<IdleConnections> idle, Record record)
     : store_(std::move(store)),
       handle_(NativeHandle(record)),
-      channel_(store_->dir().run_fd(), record.uid),
+      channel_(store_->dir().run_fd(), record.uid, std::move(idle)),
       record_(record),
       uid_(record.uid) {}
 
@@ -81,15 +70,13 @@ absl::StatusOr<launcher::Message> NativeSession::Call(uint16_t type, absl::strin
                                                       absl::Duration limit) const {
   const absl::Time deadline = absl::Now() + limit;
   // Not KeeperChannel::Call: the keeper's answer may be NotFound too.
-  const absl::StatusOr<UniqueFd> socket = channel_.Connect(deadline);
+  absl::StatusOr<UniqueFd> socket = channel_.Ask(type, body, fd, deadline);
   if (socket.ok()) {
-    const absl::Status sent = KeeperChannel::Send(socket->get(), type, body, &fd, fd >= 0 ? 1 : 0);
-    if (!sent.ok()) return OrGone(sent);
-    absl::StatusOr<launcher::Message> answer = KeeperChannel::Receive(socket->get(), deadline);
+    absl::StatusOr<launcher::Message> answer = channel_.Answer(*std::move(socket), deadline);
     if (!answer.ok()) return OrGone(answer.status());
     return answer;
   }
-  if (!absl::IsNotFound(socket.status())) return socket.status();
+  if (!absl::IsNotFound(socket.status())) return OrGone(socket.status());
   // No keeper: either there is no such session any more, or something took its keeper away.
   ABSL_ASSIGN_OR_RETURN(const ExitStatus end, EndWithoutKeeper());
   return absl::FailedPreconditionError(absl::StrCat("the session has ended (", Describe(end), ")"));
@@ -116,51 +103,8 @@ absl::StatusOr<SessionInfo> NativeSession::Info() {
 
 absl::StatusOr<SessionInfo> NativeSession::AskInfo(absl::Time deadline) const {
   ABSL_ASSIGN_OR_RETURN(const Record record, store_->Read(uid_));
-  SessionInfo info;
-  info.handle = handle_;
-  info.name = record.name;
-  info.backend = record.backend;
-  info.durable = record.durable;
-  info.created = absl::FromUnixNanos(record.created_at_unix_ns);
-  info.last_output = absl::InfinitePast();
-  info.pid = static_cast<pid_t>(record.leader.pid);
-  info.tree = record.tree;
-  info.labels.insert(record.labels.begin(), record.labels.end());
-  if (record.state == kStateStarting) {
-    info.state = SessionState::kStarting;
-    return info;
-  }
-  absl::StatusOr<launcher::Message> answer = channel_.Call(launcher::kInfo, "", -1, deadline);
-  if (!answer.ok()) {
-    const absl::StatusOr<ExitStatus> end = EndWithoutKeeper();
-    if (absl::IsNotFound(answer.status()) && end.ok()) {
-      info.state = SessionState::kExited;
-      info.exit = *end;
-    } else {
-      info.state = SessionState::kUnknown;
-    }
-    return info;
-  }
-  Reader in = answer->reader();
-  info.state = in.Get<uint8_t>() == 2 ? SessionState::kExited : SessionState::kRunning;
-  info.pid = in.Get<int32_t>();
-  info.exit = ReadEnd(&in);
-  info.pty = in.Get<uint8_t>() != 0;
-  info.size.rows = in.Get<uint16_t>();
-  info.size.cols = in.Get<uint16_t>();
-  info.attached = static_cast<int>(in.Get<uint32_t>());
-  info.output_bytes = static_cast<int64_t>(in.Get<uint64_t>());
-  const uint64_t quiet_ns = in.Get<uint64_t>();
-  if (quiet_ns != ~uint64_t{0})
-    info.last_output = absl::Now() - absl::Nanoseconds(static_cast<int64_t>(quiet_ns));
-  info.title = in.GetString();
-  info.log_path = in.GetString();
-  in.GetString();  // the name, which the record has
-  info.cwd = in.GetString();
-  info.tier = TierText(in.Get<launcher::SandboxTier>());
-  info.violations = static_cast<int64_t>(in.Get<uint64_t>());
-  if (!in.done()) return Malformed();
-  return info;
+  if (record.state == kStateStarting) return MakeInfo(*store_, record, absl::NotFoundError(""));
+  return MakeInfo(*store_, record, channel_.Call(launcher::kInfo, "", -1, deadline));
 }
 
 LivenessReport NativeSession::CheckLiveness() {
@@ -342,6 +286,42 @@ absl::StatusOr<std::vector<Violation>> NativeSession::Violations() {
   return ReadViolations(answer.body);
 }
 
+absl::StatusOr<std::unique_ptr<ViolationFeed>> NativeSession::WatchViolations(int64_t seen) {
+  {
+    absl::MutexLock lock(mutex_);
+    if (record_.tier.empty()) return Session::WatchViolations(seen);
+  }
+  return FeedOfKeeper(channel_, seen);
+}
+
+absl::StatusOr<std::vector<Change>> NativeSession::Changes() {
+  ABSL_ASSIGN_OR_RETURN(const Record record, store_->Read(uid_));
+  ABSL_ASSIGN_OR_RETURN(const UniqueFd folder, store_->OpenSessionDir(uid_));
+  return ListChanges(folder.get(), record.copy_on_write);
+}
+
+absl::Status NativeSession::CheckSettled() {
+  ABSL_ASSIGN_OR_RETURN(const SessionInfo info, Info());
+  if (info.state == SessionState::kExited) return Stop(absl::ZeroDuration()).status();
+  return absl::FailedPreconditionError(
+      absl::StrCat("session ", info.name, " is ", SessionStateName(info.state),
+                   ": its changes can be kept or discarded once it has ended"));
+}
+
+absl::Status NativeSession::KeepChanges(const std::vector<std::string>& paths) {
+  ABSL_RETURN_IF_ERROR(CheckSettled());
+  ABSL_ASSIGN_OR_RETURN(const Record record, store_->Read(uid_));
+  ABSL_ASSIGN_OR_RETURN(const UniqueFd folder, store_->OpenSessionDir(uid_));
+  return berth::KeepChanges(folder.get(), record.copy_on_write, paths);
+}
+
+absl::Status NativeSession::DiscardChanges() {
+  ABSL_RETURN_IF_ERROR(CheckSettled());
+  ABSL_ASSIGN_OR_RETURN(const Record record, store_->Read(uid_));
+  ABSL_ASSIGN_OR_RETURN(const UniqueFd folder, store_->OpenSessionDir(uid_));
+  return berth::DiscardChanges(folder.get(), record.copy_on_write);
+}
+
 absl::Status NativeSession::Signal(int signal) {
   Writer out;
   out.Put(int32_t{signal});
@@ -420,6 +400,7 @@ absl::Status NativeSession::Rename(absl::string_view new_name) {
 }
 
 absl::Status NativeSession::Destroy(absl::Duration grace) {
+  channel_.CloseIdle();
   Writer out;
   out.Put(Milliseconds(grace));
   const absl::Time deadline = absl::Now() + grace + absl::Seconds(60);

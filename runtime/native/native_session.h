@@ -13,7 +13,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "runtime/native/idle_connections.h"
 #include "runtime/native/keeper_channel.h"
+#include "runtime/native/native_violations.h"
 #include "runtime/record/record.h"
 #include "runtime/record/store.h"
 #include "runtime/session.h"
@@ -23,7 +25,9 @@ namespace berth {
 
 class NativeSession final : public Session {
  public:
-  NativeSession(std::shared_ptr<const Store> store, Record record);
+  // `idle` are the connections of all sessions of one Runtime.
+  NativeSession(std::shared_ptr<const Store> store, std::shared_ptr<IdleConnections> idle,
+                Record record);
 
   const std::string& handle() const override { return handle_; }
   std::string name() const override;
@@ -42,6 +46,10 @@ class NativeSession final : public Session {
   absl::StatusOr<std::unique_ptr<Process>> Exec(const ProcessSpec& spec) override;
   absl::StatusOr<Stats> GetStats() override;
   absl::StatusOr<std::vector<Violation>> Violations() override;
+  absl::StatusOr<std::unique_ptr<ViolationFeed>> WatchViolations(int64_t seen) override;
+  absl::StatusOr<std::vector<Change>> Changes() override;
+  absl::Status KeepChanges(const std::vector<std::string>& paths) override;
+  absl::Status DiscardChanges() override;
   absl::Status Signal(int signal) override;
   absl::StatusOr<ExitStatus> Stop(absl::Duration grace) override;
   absl::StatusOr<ExitStatus> Wait(absl::Time deadline) override;
@@ -58,6 +66,8 @@ class NativeSession final : public Session {
   // The error of a call; NotFound if the session was destroyed under it, which is why the keeper
   // went away.
   absl::Status OrGone(absl::Status status) const;
+  // Nothing of it runs any more.
+  absl::Status CheckSettled();
   // A connection on which the end will be told.
   absl::StatusOr<UniqueFd> AskForEnd(absl::Time deadline) const;
 
@@ -68,9 +78,6 @@ class NativeSession final : public Session {
   Record record_ ABSL_GUARDED_BY(mutex_);
   const std::string uid_;
 };
-
-// "native:<uid>", or of the backend that runs on this one.
-std::string NativeHandle(const Record& record);
 
 }  // namespace berth
 

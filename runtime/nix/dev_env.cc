@@ -49,6 +49,9 @@ constexpr absl::string_view kOfBash[] = {"BASH",     "BASHOPTS",  "BASHPID", "DI
                                          "FUNCNAME", "GROUPS",    "LINENO",  "PPID",     "RANDOM",
                                          "SECONDS",  "SHELLOPTS", "UID",     "_"};
 
+// MAX_ARG_STRLEN is 32 pages, its final NUL included.
+constexpr size_t kLongestWord = size_t{120} << 10;
+
 std::string Quoted(absl::string_view text) {
   return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
 }
@@ -96,6 +99,22 @@ Env DevEnv::ToEnv() const {
     }
   }
   return env;
+}
+
+std::vector<std::string> DevEnv::HookCommand() const {
+  if (hook.empty()) return {};
+  if (hook.size() <= kLongestWord) return {"bash", "-c", hook, "bash"};
+  std::vector<std::string> words = {
+      "bash", "-c",
+      "_berth_n=$1; _berth_hook=; shift\n"
+      "while [ $_berth_n -gt 0 ]; do _berth_hook+=$1; _berth_n=$((_berth_n - 1)); shift; done\n"
+      "eval \"unset _berth_n _berth_hook; $_berth_hook\"",
+      "bash", ""};
+  for (size_t at = 0; at < hook.size(); at += kLongestWord) {
+    words.push_back(hook.substr(at, kLongestWord));
+  }
+  words[4] = absl::StrCat(words.size() - 5);
+  return words;
 }
 
 absl::StatusOr<DevEnv> ParseDevEnv(absl::string_view json) {

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -22,6 +23,10 @@ struct DevEnv {
   // As `nix develop` has it: over what is inherited, with PATH and XDG_DATA_DIRS before the
   // inherited ones; HOME, TERM, TMPDIR and the like are the inherited ones.
   Env ToEnv() const;
+
+  // What stands before a command so that the hook runs first; nothing if there is no hook. In as
+  // many words as it takes: the kernel lets none have more than 128 KiB.
+  std::vector<std::string> HookCommand() const;
 
   bool operator==(const DevEnv&) const = default;
 };

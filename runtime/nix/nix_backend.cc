@@ -18,8 +18,24 @@
 #include "runtime/nix/dev_env_cache.h"
 #include "runtime/nix/nix_tool.h"
 #include "runtime/start_request.h"
+#include "sandbox/policy.h"
 
 namespace berth {
+namespace {
+
+// The store is what a dev shell consists of, and everyone may read it (nix-store(1)): so every
+// policy shows it, unless it says itself how.
+absl::StatusOr<Policy> ShowStore(const Policy& policy) {
+  const std::string store = NixStoreDir();
+  for (const Policy::Path& path : policy.paths()) {
+    if (path.seen() == store || absl::StartsWith(store, absl::StrCat(path.seen(), "/"))) {
+      return policy;
+    }
+  }
+  return Policy::Builder(policy).ReadOnlyIfThere(store).Build();
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<Session>> NixBackend::Create(const SessionSpec& spec) {
   // What is wrong with the description is found before nix is asked for minutes.
@@ -45,8 +61,11 @@ absl::StatusOr<std::unique_ptr<Session>> NixBackend::Create(const SessionSpec& s
   } else {
     ABSL_ASSIGN_OR_RETURN(const DevEnvCache::Found found, cache_.Get(folder, spec.nix.shell));
     run.env.Beneath(found.env.ToEnv());
-    if (!found.env.hook.empty()) argv = {"bash", "-c", found.env.hook, "bash"};
+    argv = found.env.HookCommand();
     run.labels[kNixLabel] = found.kept ? "kept" : absl::StrCat("evaluated: ", found.reason);
+  }
+  if (run.policy.has_value()) {
+    ABSL_ASSIGN_OR_RETURN(run.policy, ShowStore(*run.policy));
   }
   argv.insert(argv.end(), spec.command.argv().begin(), spec.command.argv().end());
   run.command = Command::Argv(std::move(argv));

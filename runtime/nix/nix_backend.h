@@ -4,6 +4,7 @@
 #define BERTH_RUNTIME_NIX_NIX_BACKEND_H_
 
 #include <memory>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -33,6 +34,9 @@ class NixBackend final : public Backend {
   absl::StatusOr<std::unique_ptr<Session>> Create(const SessionSpec& spec) override;
   absl::StatusOr<std::unique_ptr<Session>> Open(const Record& record) override {
     return native_->Open(record);
+  }
+  std::vector<SessionInfo> Describe(const std::vector<Record>& records) override {
+    return native_->Describe(records);
   }
 
  private:

@@ -83,6 +83,11 @@ std::string NixSystem() {
   return absl::StrCat(name.machine, "-linux");
 }
 
+std::string NixStoreDir() {
+  const char* store = getenv("NIX_STORE_DIR");
+  return store != nullptr && store[0] == '/' ? store : "/nix/store";
+}
+
 bool IsNixSupported() {
   const std::string system = NixSystem();
   return system == "x86_64-linux" || system == "aarch64-linux";

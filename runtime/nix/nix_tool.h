@@ -28,6 +28,8 @@ absl::StatusOr<std::string> FindNix();
 absl::StatusOr<std::string> NixIdentity(const std::string& nix);
 // "x86_64-linux".
 std::string NixSystem();
+// $NIX_STORE_DIR, else /nix/store.
+std::string NixStoreDir();
 
 using Spawner = std::function<absl::StatusOr<std::unique_ptr<Process>>(const ProcessSpec&)>;
 

@@ -37,6 +37,17 @@ bool ListsBoundSockets() {
   return lists;
 }
 
+// Whether a socket keeps us from the port. Not the same as one that we may not have: below 1024 a
+// plain user is refused (EACCES) with nobody there.
+bool IsInTheWay(uint16_t port) {
+  for (const BindAddress address :
+       {BindAddress::kLoopback4, BindAddress::kAny4, BindAddress::kLoopback6, BindAddress::kAny6}) {
+    UniqueFd socket;
+    if (BindTcp(address, port, &socket) == EADDRINUSE) return true;
+  }
+  return false;
+}
+
 struct Holders {
   bool any = false;
   bool only_connections = false;
@@ -44,11 +55,11 @@ struct Holders {
 
 Holders FindHolders(uint16_t port) {
   const absl::StatusOr<PortUse> use = ReadPortUse(port);
-  if (!use.ok()) return {!IsFreePort(port), true};
+  if (!use.ok()) return {IsInTheWay(port), true};
   if (use->listening > 0) return {true, false};
   if (use->connected > 0) return {true, true};
   // What is only bound shows by being in the way, where nothing else is.
-  if (use->ownerless == 0 && !ListsBoundSockets() && !IsFreePort(port)) return {true, false};
+  if (use->ownerless == 0 && !ListsBoundSockets() && IsInTheWay(port)) return {true, false};
   return {};
 }
 

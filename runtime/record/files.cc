@@ -20,6 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "sandbox/base/errno_status.h"
+#include "sandbox/base/remove_tree.h"
 #include "sandbox/base/unique_fd.h"
 
 namespace berth {
@@ -67,30 +68,6 @@ absl::Status WriteAll(int fd, absl::string_view bytes, const std::string& name) 
   return absl::OkStatus();
 }
 
-// `depth` is how many levels of subfolders may still be entered.
-absl::Status EmptyLevel(int dir_fd, const std::vector<std::string>& keep, int depth) {
-  ABSL_ASSIGN_OR_RETURN(std::vector<std::string> names, ListFolder(dir_fd));
-  for (const std::string& name : names) {
-    if (std::find(keep.begin(), keep.end(), name) != keep.end()) continue;
-    if (unlinkat(dir_fd, name.c_str(), 0) == 0 || errno == ENOENT) continue;
-    if (errno != EISDIR) return ErrnoStatus(errno, absl::StrCat("remove '", name, "'"));
-    if (unlinkat(dir_fd, name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) continue;
-    if (errno != ENOTEMPTY && errno != EEXIST) {
-      return ErrnoStatus(errno, absl::StrCat("remove folder '", name, "'"));
-    }
-    if (depth == 0) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("folder '", name, "' lies too deep to be ours: remove it by hand"));
-    }
-    ABSL_ASSIGN_OR_RETURN(UniqueFd sub, OpenFolder(dir_fd, name));
-    ABSL_RETURN_IF_ERROR(EmptyLevel(sub.get(), {}, depth - 1));
-    if (unlinkat(dir_fd, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) {
-      return ErrnoStatus(errno, absl::StrCat("remove folder '", name, "'"));
-    }
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<UniqueFd> OpenFolder(int dir_fd, const std::string& name) {
@@ -115,20 +92,23 @@ absl::StatusOr<std::string> ReadSmallFile(int dir_fd, const std::string& name, s
     return absl::PermissionDeniedError(
         absl::StrCat("'", name, "' belongs to uid ", file.st_uid, ", not to uid ", geteuid()));
   }
-  const absl::Status too_long =
-      absl::OutOfRangeError(absl::StrCat("'", name, "' is longer than ", max_size, " bytes"));
-  if (file.st_size > static_cast<off_t>(max_size)) return too_long;
-  // One byte more than there should be, to see a file that grew since.
+  const auto too_long = [&] {
+    return absl::OutOfRangeError(absl::StrCat("'", name, "' is longer than ", max_size, " bytes"));
+  };
+  if (file.st_size > static_cast<off_t>(max_size)) return too_long();
+  // One byte more than there should be: a read that comes short of it has seen the end, and one
+  // that does not is of a file that grew since.
   std::string bytes(std::min<size_t>(max_size, static_cast<size_t>(file.st_size)) + 1, '\0');
   size_t have = 0;
-  while (true) {
+  while (have < bytes.size()) {
     const ssize_t got = read(fd.get(), bytes.data() + have, bytes.size() - have);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return ErrnoStatus(errno, absl::StrCat("read '", name, "'"));
-    if (got == 0) break;
+    const bool at_end = static_cast<size_t>(got) < bytes.size() - have;
     have += static_cast<size_t>(got);
-    if (have > max_size) return too_long;
-    if (have == bytes.size()) bytes.resize(max_size + 1);
+    if (at_end) break;
+    if (have > max_size) return too_long();
+    bytes.resize(max_size + 1);
   }
   bytes.resize(have);
   return bytes;
@@ -186,7 +166,17 @@ absl::StatusOr<std::vector<std::string>> ListFolder(int dir_fd) {
 }
 
 absl::Status EmptyFolder(int dir_fd, const std::vector<std::string>& keep) {
-  return EmptyLevel(dir_fd, keep, 1);
+  ABSL_ASSIGN_OR_RETURN(const std::vector<std::string> names, ListFolder(dir_fd));
+  for (const std::string& name : names) {
+    if (std::find(keep.begin(), keep.end(), name) != keep.end()) continue;
+    const int error = RemoveTree(dir_fd, name.c_str());
+    if (error == EXDEV) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "remove '", name, "': another file system is mounted there: unmount it first"));
+    }
+    if (error != 0) return ErrnoStatus(error, absl::StrCat("remove '", name, "'"));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<FolderLock> FolderLock::Take(int dir_fd, const char* name) {

@@ -37,8 +37,9 @@ absl::Status SyncFolder(int dir_fd, absl::string_view what);
 // The names in a folder, without "." and "..", in no order.
 absl::StatusOr<std::vector<std::string>> ListFolder(int dir_fd);
 
-// Removes everything in the folder but what `keep` lists: files of any kind, and subfolders that
-// hold no folder themselves. FailedPrecondition, naming it, at a deeper one.
+// Removes everything in the folder but what `keep` lists: files of any kind and folders of any
+// depth, however hostile the program was that filled them. FailedPrecondition, naming it, at
+// another file system: nothing of that is removed.
 absl::Status EmptyFolder(int dir_fd, const std::vector<std::string>& keep = {});
 
 // An exclusive lock between threads and processes, held over a few system calls, as the file `name`

@@ -9,6 +9,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -141,22 +142,36 @@ absl::StatusOr<Found> FindByPid(const Proc& proc, int64_t pid) {
   return found;
 }
 
+// What is the same for all identities. FailedPrecondition where nothing can be proven.
+struct Surroundings {
+  Proc proc;
+  std::string boot_id;
+};
+
+absl::StatusOr<Surroundings> LookAround() {
+  Surroundings here;
+  ABSL_ASSIGN_OR_RETURN(here.proc, OpenProc());
+  absl::StatusOr<std::string> boot_id = ReadBootId(here.proc);
+  if (!boot_id.ok()) return absl::FailedPreconditionError(boot_id.status().message());
+  here.boot_id = *std::move(boot_id);
+  return here;
+}
+
 // The process of `identity`: NotFound if it is proven dead, any other error if nothing is proven.
-absl::StatusOr<Found> FindByIdentity(const Identity& identity) {
+absl::StatusOr<Found> FindByIdentity(const absl::StatusOr<Surroundings>& here,
+                                     const Identity& identity) {
   if (identity.pid == 0 || identity.boot_id.empty()) {
     return absl::FailedPreconditionError("an identity of no process");
   }
-  ABSL_ASSIGN_OR_RETURN(Proc proc, OpenProc());
-  absl::StatusOr<std::string> boot_id = ReadBootId(proc);
-  if (!boot_id.ok()) return absl::FailedPreconditionError(boot_id.status().message());
-  if (*boot_id != identity.boot_id) {
+  ABSL_RETURN_IF_ERROR(here.status());
+  if (here->boot_id != identity.boot_id) {
     return absl::NotFoundError(absl::StrCat("process ", identity.pid, ": of an earlier boot"));
   }
-  if (identity.pid_namespace != 0 && identity.pid_namespace != proc.pid_namespace) {
+  if (identity.pid_namespace != 0 && identity.pid_namespace != here->proc.pid_namespace) {
     return absl::FailedPreconditionError(
         absl::StrCat("process ", identity.pid, ": of another pid namespace than this one"));
   }
-  ABSL_ASSIGN_OR_RETURN(Found found, FindByPid(proc, identity.pid));
+  ABSL_ASSIGN_OR_RETURN(Found found, FindByPid(here->proc, identity.pid));
   const bool same_inode = identity.pidfs_inode == 0 || found.identity.pidfs_inode == 0 ||
                           identity.pidfs_inode == found.identity.pidfs_inode;
   if (!same_inode || identity.start_time != found.identity.start_time) {
@@ -194,14 +209,23 @@ absl::StatusOr<Identity> IdentifyProcess(pid_t pid) {
 
 absl::StatusOr<Identity> IdentifySelf() { return IdentifyProcess(getpid()); }
 
-Liveness CheckIdentity(const Identity& identity) {
-  const absl::StatusOr<Found> found = FindByIdentity(identity);
+struct IdentityChecker::Here {
+  const absl::StatusOr<Surroundings> around = LookAround();
+};
+
+IdentityChecker::IdentityChecker() : here_(std::make_unique<const Here>()) {}
+IdentityChecker::~IdentityChecker() = default;
+
+Liveness IdentityChecker::Check(const Identity& identity) const {
+  const absl::StatusOr<Found> found = FindByIdentity(here_->around, identity);
   if (found.ok()) return Liveness::kAlive;
   return absl::IsNotFound(found.status()) ? Liveness::kDead : Liveness::kUnknown;
 }
 
+Liveness CheckIdentity(const Identity& identity) { return IdentityChecker().Check(identity); }
+
 absl::StatusOr<UniqueFd> OpenProcess(const Identity& identity) {
-  ABSL_ASSIGN_OR_RETURN(Found found, FindByIdentity(identity));
+  ABSL_ASSIGN_OR_RETURN(Found found, FindByIdentity(LookAround(), identity));
   if (!found.pidfd.ok()) {
     return absl::FailedPreconditionError(
         absl::StrCat("pidfd_open of process ", identity.pid, ": not possible here"));

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -48,6 +49,22 @@ absl::StatusOr<std::string> BootId();
 // kDead is a proof: another boot, no such pid, a zombie, or a pid that is another process now.
 // kUnknown where nothing is proven: no /proc, another pid namespace, an identity of nobody (pid 0).
 Liveness CheckIdentity(const Identity& identity);
+
+// The same for who checks many: what is the same for all (/proc, this boot, this pid namespace) is
+// looked up once. Thread-safe.
+class IdentityChecker {
+ public:
+  IdentityChecker();
+  ~IdentityChecker();
+  IdentityChecker(const IdentityChecker&) = delete;
+  IdentityChecker& operator=(const IdentityChecker&) = delete;
+
+  Liveness Check(const Identity& identity) const;
+
+ private:
+  struct Here;
+  const std::unique_ptr<const Here> here_;
+};
 
 // A pidfd that is proven to be of `identity`. NotFound if that process is gone (a zombie is) or its
 // pid is another's now; FailedPrecondition where neither can be proven.

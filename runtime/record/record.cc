@@ -115,6 +115,11 @@ absl::Status CheckRecord(const Record& record) {
     if (path.empty()) return Refuse("temp_dirs", "a path in it is empty");
     ABSL_RETURN_IF_ERROR(CheckPath("temp_dirs", path));
   }
+  ABSL_RETURN_IF_ERROR(CheckText("tier", record.tier));
+  for (const std::string& path : record.copy_on_write) {
+    if (path.empty()) return Refuse("copy_on_write", "a path in it is empty");
+    ABSL_RETURN_IF_ERROR(CheckPath("copy_on_write", path));
+  }
   for (const auto& [key, value] : record.labels) {
     if (key.empty()) return Refuse("labels", "a key is empty");
     ABSL_RETURN_IF_ERROR(CheckText("labels", key));

@@ -28,6 +28,9 @@ inline constexpr char kTreeCgroup[] = "cgroup";
 inline constexpr char kTreeSubreaper[] = "subreaper";
 inline constexpr char kTreePidNamespace[] = "pidns";
 
+// In a session's folder. What is below it was named by the session's program.
+inline constexpr char kChangesFolder[] = "changes";
+
 struct Record {
   int64_t schema = kRecordSchema;
   std::string install_id;   // 32 hex digits: StateDir::install_id of the maker
@@ -57,6 +60,10 @@ struct Record {
   std::string tmux_session;
   std::vector<std::string> temp_dirs;
   std::string log;
+  std::string tier;  // how its policy is enforced; "" if it has none
+  // Folders of the host that it sees copy-on-write: changes of the first are in kChangesFolder/0 of
+  // the session's folder, and so on.
+  std::vector<std::string> copy_on_write;
   std::map<std::string, std::string> labels;
 
   bool operator==(const Record&) const = default;

@@ -1,8 +1,10 @@
 // Records as JSON. The names of the fields are the format: they stay.
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -20,6 +22,53 @@ namespace berth {
 namespace {
 
 using Json = nlohmann::json;
+using Texts = std::vector<std::string>;
+using Pairs = std::map<std::string, std::string>;
+
+constexpr bool kRequired = true, kOptional = false;
+
+// All fields there are, for reading (Is is Identity) and for writing (const Identity).
+template <typename Is, typename Visit>
+void VisitProcess(Is& it, Visit visit) {
+  visit("pid", it.pid, kRequired);
+  visit("boot_id", it.boot_id, kRequired);
+  visit("start_time", it.start_time, kOptional);
+  visit("pidfs_inode", it.pidfs_inode, kOptional);
+  visit("pid_namespace", it.pid_namespace, kOptional);
+}
+
+template <typename Is, typename Visit>
+void VisitRecord(Is& it, Visit visit) {
+  visit("schema", it.schema, kRequired);
+  visit("install_id", it.install_id, kRequired);
+  visit("boot_id", it.boot_id, kRequired);
+  visit("host_id", it.host_id, kOptional);
+  visit("uid", it.uid, kRequired);
+  visit("name", it.name, kRequired);
+  visit("renaming_to", it.renaming_to, kOptional);
+  visit("backend", it.backend, kRequired);
+  visit("engine_address", it.engine_address, kOptional);
+  visit("state", it.state, kRequired);
+  visit("durable", it.durable, kOptional);
+  visit("created_at_unix_ns", it.created_at_unix_ns, kRequired);
+  visit("token", it.token, kRequired);
+  visit("owner_id", it.owner_id, kRequired);
+  visit("owner", it.owner, kRequired);
+  visit("keeper", it.keeper, kOptional);
+  visit("leader", it.leader, kOptional);
+  visit("pid_namespace_init", it.pid_namespace_init, kOptional);
+  visit("tree", it.tree, kOptional);
+  visit("cgroup", it.cgroup, kOptional);
+  visit("socket", it.socket, kOptional);
+  visit("container_id", it.container_id, kOptional);
+  visit("tmux_socket", it.tmux_socket, kOptional);
+  visit("tmux_session", it.tmux_session, kOptional);
+  visit("temp_dirs", it.temp_dirs, kOptional);
+  visit("log", it.log, kOptional);
+  visit("tier", it.tier, kOptional);
+  visit("copy_on_write", it.copy_on_write, kOptional);
+  visit("labels", it.labels, kOptional);
+}
 
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -36,197 +85,257 @@ Json TextToJson(const std::string& text) {
   return Json(text);
 }
 
-bool TextFromJson(const Json& json, std::string* text) {
-  if (json.is_string()) {
-    *text = json.get_ref<const std::string&>();
-    return true;
-  }
-  if (!json.is_object() || json.size() != 1) return false;
-  const auto hex = json.find("hex");
-  return hex != json.end() && hex->is_string() &&
-         absl::HexStringToBytes(hex->get_ref<const std::string&>(), text);
-}
+Json ProcessToJson(const Identity& process);
 
-Json ProcessToJson(const Identity& process) {
-  return Json{{"pid", process.pid},
-              {"boot_id", TextToJson(process.boot_id)},
-              {"start_time", process.start_time},
-              {"pidfs_inode", process.pidfs_inode},
-              {"pid_namespace", process.pid_namespace}};
-}
-
-enum class Need { kRequired, kOptional };
-
-// Takes fields out of an object; the first thing that is wrong is kept, and reported once.
-class Fields {
- public:
-  explicit Fields(const Json& object) : object_(object) {
-    if (!object.is_object())
-      status_ = absl::InvalidArgumentError("record: it is not a JSON object");
+// What is empty is not written.
+struct Put {
+  Json* json;
+  template <typename Number>
+  void operator()(const char* name, const Number& value, bool) const {
+    (*json)[name] = value;
   }
-
-  void Text(const char* name, std::string* value, Need need = Need::kOptional) {
-    const Json* json = Find(name, need);
-    if (json != nullptr && !TextFromJson(*json, value)) Wrong(name, "a string");
+  void operator()(const char* name, const std::string& value, bool) const {
+    if (!value.empty()) (*json)[name] = TextToJson(value);
   }
-  void Signed(const char* name, int64_t* value, Need need = Need::kOptional) {
-    const Json* json = Find(name, need);
-    if (json == nullptr) return;
-    // A number above INT64_MAX is an unsigned one to the parser.
-    if (json->is_number_unsigned() && json->get<uint64_t>() > INT64_MAX)
-      return Wrong(name, "in range");
-    if (!json->is_number_integer()) return Wrong(name, "an integer");
-    *value = json->get<int64_t>();
+  void operator()(const char* name, const Identity& value, bool) const {
+    if (value != Identity()) (*json)[name] = ProcessToJson(value);
   }
-  void Unsigned(const char* name, uint64_t* value) {
-    const Json* json = Find(name, Need::kOptional);
-    if (json == nullptr) return;
-    if (!json->is_number_unsigned()) return Wrong(name, "an integer that is not negative");
-    *value = json->get<uint64_t>();
-  }
-  void Bool(const char* name, bool* value) {
-    const Json* json = Find(name, Need::kOptional);
-    if (json == nullptr) return;
-    if (!json->is_boolean()) return Wrong(name, "true or false");
-    *value = json->get<bool>();
-  }
-  void Process(const char* name, Identity* value, Need need = Need::kOptional) {
-    const Json* json = Find(name, need);
-    if (json == nullptr) return;
-    if (!json->is_object()) return Wrong(name, "an object");
-    Fields fields(*json);
-    fields.ProcessItself(value);
-    status_ = fields.status_;
-  }
-  void ProcessItself(Identity* value) {
-    Signed("pid", &value->pid, Need::kRequired);
-    Text("boot_id", &value->boot_id, Need::kRequired);
-    Unsigned("start_time", &value->start_time);
-    Unsigned("pidfs_inode", &value->pidfs_inode);
-    Unsigned("pid_namespace", &value->pid_namespace);
-  }
-  void Texts(const char* name, std::vector<std::string>* values) {
-    const Json* json = Find(name, Need::kOptional);
-    if (json == nullptr) return;
-    if (!json->is_array()) return Wrong(name, "an array");
-    for (const Json& item : *json) {
-      if (!TextFromJson(item, &values->emplace_back())) return Wrong(name, "an array of strings");
-    }
+  void operator()(const char* name, const Texts& values, bool) const {
+    for (const std::string& each : values) (*json)[name].push_back(TextToJson(each));
   }
   // [[key, value], …], since a JSON key could not hold bytes that are not UTF-8.
-  void Pairs(const char* name, std::map<std::string, std::string>* values) {
-    const Json* json = Find(name, Need::kOptional);
-    if (json == nullptr) return;
-    if (!json->is_array()) return Wrong(name, "an array");
-    for (const Json& item : *json) {
-      std::string key, value;
-      if (!item.is_array() || item.size() != 2 || !TextFromJson(item[0], &key) ||
-          !TextFromJson(item[1], &value) || !values->emplace(key, value).second) {
-        return Wrong(name, "an array of pairs of strings with different keys");
-      }
+  void operator()(const char* name, const Pairs& values, bool) const {
+    for (const auto& [key, value] : values) {
+      (*json)[name].push_back(Json::array({TextToJson(key), TextToJson(value)}));
     }
   }
+};
+
+Json ProcessToJson(const Identity& process) {
+  Json json = Json::object();
+  VisitProcess(process, Put{&json});
+  return json;
+}
+
+// What a value is written into; none: it is skipped.
+struct Pair {
+  Pairs* into;
+  std::string texts[2];
+  int count = 0;
+};
+struct Hex {
+  std::string* into;
+};
+using Slot = std::variant<std::monostate, Record*, Identity*, bool*, int64_t*, uint64_t*,
+                          std::string*, Hex, Texts*, Pairs*, Pair*>;
+
+// Takes the fields as the parser comes upon them, without a tree of all: a reaper reads thousands
+// of records. The first thing that is wrong is kept, and the rest is still read: whether a newer
+// berth wrote it is known at the end only. The last of fields with one name counts.
+class Reader {
+ public:
+  explicit Reader(Slot root) : root_(root) {}
+
+  bool null() { return Refuse(Next()); }
+  bool boolean(bool value) {
+    const Slot slot = Next();
+    if (bool* const* into = std::get_if<bool*>(&slot)) return **into = value, true;
+    return Refuse(slot);
+  }
+  bool number_integer(int64_t value) {
+    const Slot slot = Next();
+    if (int64_t* const* into = std::get_if<int64_t*>(&slot)) return **into = value, true;
+    return Refuse(slot);
+  }
+  // The parser's word for every number that is not negative.
+  bool number_unsigned(uint64_t value) {
+    const Slot slot = Next();
+    if (uint64_t* const* into = std::get_if<uint64_t*>(&slot)) return **into = value, true;
+    if (int64_t* const* into = std::get_if<int64_t*>(&slot)) {
+      if (value > INT64_MAX) return Wrong("in range");
+      return **into = static_cast<int64_t>(value), true;
+    }
+    return Refuse(slot);
+  }
+  bool number_float(double, const std::string&) { return Refuse(Next()); }
+  bool binary(Json::binary_t&) { return Refuse(Next()); }
+  bool string(std::string& text) {
+    const Slot slot = Next();
+    if (std::string* const* into = std::get_if<std::string*>(&slot)) {
+      (*into)->swap(text);
+      return true;
+    }
+    const Hex* hex = std::get_if<Hex>(&slot);
+    if (hex != nullptr && absl::HexStringToBytes(text, hex->into)) return true;
+    return Refuse(slot);
+  }
+
+  bool start_object(size_t) {
+    const Slot slot = Next();
+    if (std::string* const* text = std::get_if<std::string*>(&slot)) {
+      levels_.push_back({Hex{*text}});
+    } else if (std::holds_alternative<Record*>(slot) || std::holds_alternative<Identity*>(slot)) {
+      levels_.push_back({slot});
+    } else {
+      levels_.push_back({});
+      Refuse(slot);
+    }
+    return true;
+  }
+  bool key(std::string& name) {
+    Level& level = levels_.back();
+    if (std::holds_alternative<Hex>(level.in)) {
+      next_ = name == "hex" && level.seen++ == 0 ? level.in : Slot();
+      return std::holds_alternative<Hex>(next_) || Wrong(wanted_);
+    }
+    next_ = Slot();
+    VisitLevel(level, [&](absl::string_view each, auto& member, bool, uint64_t bit) {
+      if (each != name) return;
+      next_ = &member;
+      level.seen |= bit;
+      field_ = each;
+      wanted_ = Wanted(next_);
+    });
+    return true;
+  }
+  bool end_object() {
+    Level& level = levels_.back();
+    VisitLevel(level, [&](absl::string_view each, auto&, bool required, uint64_t bit) {
+      if (!required || (level.seen & bit) != 0 || !status_.ok()) return;
+      status_ =
+          absl::InvalidArgumentError(absl::StrCat("record field '", each, "': it is missing"));
+    });
+    if (std::holds_alternative<Hex>(level.in) && level.seen == 0) Wrong(wanted_);
+    levels_.pop_back();
+    return true;
+  }
+
+  bool start_array(size_t) {
+    const Slot slot = Next();
+    Texts* const* texts = std::get_if<Texts*>(&slot);
+    Pairs* const* pairs = std::get_if<Pairs*>(&slot);
+    if (texts != nullptr) (*texts)->clear();
+    if (pairs != nullptr) (*pairs)->clear();
+    const bool expected =
+        texts != nullptr || pairs != nullptr || std::holds_alternative<Pair*>(slot);
+    levels_.push_back({expected ? slot : Slot()});
+    return expected || Refuse(slot);
+  }
+  bool end_array() {
+    if (std::holds_alternative<Pair*>(levels_.back().in) &&
+        (pair_.count != 2 ||
+         !pair_.into->emplace(std::move(pair_.texts[0]), std::move(pair_.texts[1])).second)) {
+      Wrong(wanted_);
+    }
+    levels_.pop_back();
+    return true;
+  }
+
+  template <typename Error>
+  bool parse_error(size_t, const std::string&, const Error&) {
+    return false;
+  }
+
   const absl::Status& status() const { return status_; }
 
  private:
-  const Json* Find(const char* name, Need need) {
-    if (!status_.ok()) return nullptr;
-    const auto found = object_.find(name);
-    if (found != object_.end()) return &*found;
-    if (need == Need::kRequired) {
-      status_ =
-          absl::InvalidArgumentError(absl::StrCat("record field '", name, "': it is missing"));
-    }
-    return nullptr;
-  }
-  void Wrong(const char* name, absl::string_view wanted) {
-    status_ =
-        absl::InvalidArgumentError(absl::StrCat("record field '", name, "': it is not ", wanted));
+  struct Level {
+    Slot in;
+    uint64_t seen = 0;  // a bit for each field there was
+  };
+
+  template <typename Visit>
+  static void VisitLevel(const Level& level, Visit visit) {
+    uint64_t bit = 1;
+    const auto each = [&](absl::string_view name, auto& member, bool required) {
+      visit(name, member, required, bit);
+      bit <<= 1;
+    };
+    if (Record* const* record = std::get_if<Record*>(&level.in)) VisitRecord(**record, each);
+    if (Identity* const* process = std::get_if<Identity*>(&level.in)) VisitProcess(**process, each);
   }
 
-  const Json& object_;
+  // Where the value belongs that comes now.
+  Slot Next() {
+    if (levels_.empty()) return root_;
+    const Slot& in = levels_.back().in;
+    if (Texts* const* texts = std::get_if<Texts*>(&in)) return &(*texts)->emplace_back();
+    if (Pairs* const* pairs = std::get_if<Pairs*>(&in)) {
+      pair_ = {*pairs, {}, 0};
+      return &pair_;
+    }
+    if (std::holds_alternative<Pair*>(in)) {
+      return pair_.count < 2 ? Slot(&pair_.texts[pair_.count++]) : (++pair_.count, Slot());
+    }
+    return std::exchange(next_, Slot());
+  }
+
+  static absl::string_view Wanted(const Slot& slot) {
+    static constexpr absl::string_view kWanted[] = {
+        "",
+        "an object",
+        "an object",
+        "true or false",
+        "an integer",
+        "an integer that is not negative",
+        "a string",
+        "a string",
+        "an array of strings",
+        "an array of pairs of strings with different keys",
+        ""};
+    static_assert(std::size(kWanted) == std::variant_size_v<Slot>);
+    return kWanted[slot.index()];
+  }
+  bool Refuse(const Slot& slot) {
+    return std::holds_alternative<std::monostate>(slot) || Wrong(wanted_);
+  }
+  bool Wrong(absl::string_view wanted) {
+    if (!status_.ok()) return true;
+    status_ = field_.empty() ? absl::InvalidArgumentError("record: it is not a JSON object")
+                             : absl::InvalidArgumentError(
+                                   absl::StrCat("record field '", field_, "': it is not ", wanted));
+    return true;
+  }
+
+  const Slot root_;
+  Slot next_;  // of the key that came last
+  std::vector<Level> levels_;
+  Pair pair_ = {};
+  absl::string_view field_, wanted_;  // the field that was last, and what it must be
   absl::Status status_;
 };
 
-absl::StatusOr<Json> Parse(absl::string_view text) {
+// The status is of the JSON; what is wrong with its fields is left in `reader`.
+absl::Status Parse(absl::string_view text, Reader* reader) {
   if (text.size() > kMaxRecordBytes) {
     return absl::OutOfRangeError(
         absl::StrCat("record: ", text.size(), " bytes are more than ", kMaxRecordBytes));
   }
-  Json json = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
-  if (json.is_discarded()) return absl::InvalidArgumentError("record: it is not JSON, or torn");
-  return json;
+  if (!Json::sax_parse(text.begin(), text.end(), reader)) {
+    return absl::InvalidArgumentError("record: it is not JSON, or torn");
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
 
 std::string ToJson(const Record& record) {
   Json json = Json::object();
-  json["schema"] = record.schema;
-  json["durable"] = record.durable;
-  json["created_at_unix_ns"] = record.created_at_unix_ns;
-  for (const auto& [name, value] :
-       {std::pair("install_id", &record.install_id), std::pair("boot_id", &record.boot_id),
-        std::pair("uid", &record.uid), std::pair("name", &record.name),
-        std::pair("renaming_to", &record.renaming_to), std::pair("backend", &record.backend),
-        std::pair("engine_address", &record.engine_address), std::pair("state", &record.state),
-        std::pair("token", &record.token), std::pair("owner_id", &record.owner_id),
-        std::pair("tree", &record.tree), std::pair("cgroup", &record.cgroup),
-        std::pair("socket", &record.socket), std::pair("container_id", &record.container_id),
-        std::pair("host_id", &record.host_id), std::pair("tmux_socket", &record.tmux_socket),
-        std::pair("tmux_session", &record.tmux_session), std::pair("log", &record.log)}) {
-    if (!value->empty()) json[name] = TextToJson(*value);
-  }
-  for (const auto& [name, process] :
-       {std::pair("owner", &record.owner), std::pair("keeper", &record.keeper),
-        std::pair("leader", &record.leader),
-        std::pair("pid_namespace_init", &record.pid_namespace_init)}) {
-    if (*process != Identity()) json[name] = ProcessToJson(*process);
-  }
-  for (const std::string& path : record.temp_dirs) json["temp_dirs"].push_back(TextToJson(path));
-  for (const auto& [key, value] : record.labels) {
-    json["labels"].push_back(Json::array({TextToJson(key), TextToJson(value)}));
-  }
+  VisitRecord(record, Put{&json});
   return Dump(json) + "\n";
 }
 
 absl::StatusOr<Record> FromJson(absl::string_view text) {
-  ABSL_ASSIGN_OR_RETURN(const Json json, Parse(text));
   Record record;
-  Fields fields(json);
-  fields.Signed("schema", &record.schema, Need::kRequired);
-  if (fields.status().ok() && record.schema > kRecordSchema) {
+  record.schema = 0;
+  Reader reader(&record);
+  ABSL_RETURN_IF_ERROR(Parse(text, &reader));
+  if (record.schema > kRecordSchema) {
     return absl::FailedPreconditionError(absl::StrCat("record: of schema ", record.schema,
                                                       ", written by a newer berth than this one (",
                                                       kRecordSchema, ")"));
   }
-  fields.Text("install_id", &record.install_id, Need::kRequired);
-  fields.Text("boot_id", &record.boot_id, Need::kRequired);
-  fields.Text("host_id", &record.host_id);
-  fields.Text("uid", &record.uid, Need::kRequired);
-  fields.Text("name", &record.name, Need::kRequired);
-  fields.Text("renaming_to", &record.renaming_to);
-  fields.Text("backend", &record.backend, Need::kRequired);
-  fields.Text("engine_address", &record.engine_address);
-  fields.Text("state", &record.state, Need::kRequired);
-  fields.Bool("durable", &record.durable);
-  fields.Signed("created_at_unix_ns", &record.created_at_unix_ns, Need::kRequired);
-  fields.Text("token", &record.token, Need::kRequired);
-  fields.Text("owner_id", &record.owner_id, Need::kRequired);
-  fields.Process("owner", &record.owner, Need::kRequired);
-  fields.Process("keeper", &record.keeper);
-  fields.Process("leader", &record.leader);
-  fields.Process("pid_namespace_init", &record.pid_namespace_init);
-  fields.Text("tree", &record.tree);
-  fields.Text("cgroup", &record.cgroup);
-  fields.Text("socket", &record.socket);
-  fields.Text("container_id", &record.container_id);
-  fields.Text("tmux_socket", &record.tmux_socket);
-  fields.Text("tmux_session", &record.tmux_session);
-  fields.Texts("temp_dirs", &record.temp_dirs);
-  fields.Text("log", &record.log);
-  fields.Pairs("labels", &record.labels);
-  ABSL_RETURN_IF_ERROR(fields.status());
+  ABSL_RETURN_IF_ERROR(reader.status());
   ABSL_RETURN_IF_ERROR(CheckRecord(record));
   return record;
 }
@@ -236,11 +345,10 @@ std::string IdentityToJson(const Identity& identity) {
 }
 
 absl::StatusOr<Identity> IdentityFromJson(absl::string_view text) {
-  ABSL_ASSIGN_OR_RETURN(const Json json, Parse(text));
   Identity identity;
-  Fields fields(json);
-  fields.ProcessItself(&identity);
-  ABSL_RETURN_IF_ERROR(fields.status());
+  Reader reader(&identity);
+  ABSL_RETURN_IF_ERROR(Parse(text, &reader));
+  ABSL_RETURN_IF_ERROR(reader.status());
   return identity;
 }
 

@@ -75,8 +75,8 @@ class Store {
   absl::Status Rename(const std::string& uid, const std::string& new_name) const;
 
   // Removes the session's files, then its name if it still has it, then its record. Fine if there
-  // is none. Files of any kind go, symlinks are not followed; FailedPrecondition at folders two
-  // levels down.
+  // is none. Files and folders of any kind go, symlinks are not followed; FailedPrecondition at
+  // another file system.
   absl::Status Remove(const std::string& uid) const;
 
   // The session's folder, for its log and the like.

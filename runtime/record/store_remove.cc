@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "runtime/record/files.h"
 #include "runtime/record/name_links.h"
 #include "runtime/record/random_id.h"
@@ -125,13 +127,16 @@ absl::Status Store::Quarantine(const std::string& entry) const {
 
 absl::Status Store::Tidy() const {
   absl::Status first;
-  ABSL_ASSIGN_OR_RETURN(std::vector<std::string> entries, ListFolder(dir_.sessions_fd()));
+  ABSL_ASSIGN_OR_RETURN(const std::vector<std::string> entries, ListFolder(dir_.sessions_fd()));
+  absl::flat_hash_set<absl::string_view> there;
   for (const std::string& entry : entries) {
+    there.insert(entry);
     if (!entry.starts_with(kMaking) && !entry.starts_with(kRemoving)) continue;
     first.Update(RemoveUnfinished(dir_.sessions_fd(), entry));
   }
-  first.Update(NameLinks(dir_.names_fd()).DropIf([this](const std::string& uid) {
-    return !IsUid(uid) || absl::IsNotFound(OpenSessionDir(uid).status());
+  first.Update(NameLinks(dir_.names_fd()).DropIf([&](const std::string& uid) {
+    // One that is not in the list may have been made since.
+    return !IsUid(uid) || (!there.contains(uid) && absl::IsNotFound(OpenSessionDir(uid).status()));
   }));
   return first;
 }

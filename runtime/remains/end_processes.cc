@@ -22,9 +22,8 @@
 #include "sandbox/base/errno_status.h"
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/base/wait_fd.h"
-#include "sandbox/cgroups/layout.h"
-#include "sandbox/cgroups/limit_group.h"
 #include "sandbox/launcher/cgroup.h"
+#include "sandbox/launcher/end_group.h"
 #include "sandbox/launcher/kernel.h"
 
 namespace berth {
@@ -67,13 +66,6 @@ void AskGroup(const launcher::Cgroup& group, absl::Time until) {
   WaitUntilEmpty(group, until);
 }
 
-// Groups of v1 hierarchies that have the limits of a tree: they carry the name of its group.
-absl::Status RemoveLimits(const std::string& name) {
-  const int error = cgroups::RemoveV1Groups(cgroups::Layout::Read(), name);
-  if (error == 0) return absl::OkStatus();
-  return ErrnoStatus(error, absl::StrCat("remove the groups with the limits of '", name, "'"));
-}
-
 }  // namespace
 
 bool IsCgroupOf(const Record& record, const std::string& path) {
@@ -99,20 +91,13 @@ absl::Status EndProcessesWith(absl::string_view entry, const EndOptions& options
 }
 
 absl::Status EndCgroup(const std::string& path, const EndOptions& options) {
-  const std::string name = path.substr(path.rfind('/') + 1);
-  launcher::Cgroup group = launcher::Cgroup::Open(path);
-  if (!group.ok()) return RemoveLimits(name);
-  if (options.grace > absl::ZeroDuration() && !group.Empty()) {
-    AskGroup(group, std::min(absl::Now() + options.grace, options.deadline));
+  if (options.grace > absl::ZeroDuration()) {
+    const launcher::Cgroup group = launcher::Cgroup::Open(path);
+    if (group.ok() && !group.Empty()) {
+      AskGroup(group, std::min(absl::Now() + options.grace, options.deadline));
+    }
   }
-  while (!group.Empty()) {
-    group.Kill();
-    ABSL_RETURN_IF_ERROR(
-        WaitFd(group.events_fd(), POLLPRI, options.deadline, "wait for a killed cgroup"));
-  }
-  if (!group.Remove())
-    return absl::UnavailableError(absl::StrCat("cgroup '", path, "' is still in use"));
-  return RemoveLimits(name);
+  return launcher::EndGroup(path, options.deadline - absl::Now());
 }
 
 absl::Status EndProcesses(const Record& record, const EndOptions& options) {
