@@ -12,13 +12,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "runtime/tmux/words.h"
 #include "sandbox/base/wait_fd.h"
 
 namespace berth::tmux {
@@ -26,19 +25,6 @@ namespace {
 
 constexpr absl::Duration kPatience = absl::Seconds(5);
 constexpr absl::Duration kLeastPatience = absl::Seconds(1);
-
-// tmux has no codes, only words. These have been the same since 1.8; newer ones say "no such" too.
-absl::Status CommandError(absl::string_view text) {
-  const absl::string_view words = absl::StripAsciiWhitespace(text);
-  if (absl::StartsWith(words, "can't find ") || absl::StartsWith(words, "no such ") ||
-      absl::StartsWith(words, "session not found") || absl::StartsWith(words, "no current ")) {
-    return absl::NotFoundError(absl::StrCat("tmux: ", words));
-  }
-  if (absl::StartsWith(words, "duplicate session")) {
-    return absl::AlreadyExistsError(absl::StrCat("tmux: ", words));
-  }
-  return absl::FailedPreconditionError(absl::StrCat("tmux: ", words));
-}
 
 }  // namespace
 

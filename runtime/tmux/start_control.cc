@@ -38,7 +38,7 @@ absl::StatusOr<ControlProcess> StartControl(launcher::LauncherClient& launcher,
   process.errors = UniqueFd(pipe[0]);
   const UniqueFd errors(pipe[1]);
   // The launcher starts keepers outside of what it ends with us; this one becomes tmux.
-  ABSL_ASSIGN_OR_RETURN(const UniqueFd control, launcher.StartKeeper("tmux"));
+  ABSL_ASSIGN_OR_RETURN(UniqueFd control, launcher.StartKeeper("tmux"));
   launcher::Writer out;
   out.Put(cwd).PutList(argv).PutList(env);
   const int fds[3] = {theirs.get(), theirs.get(), errors.get()};
@@ -49,7 +49,12 @@ absl::StatusOr<ControlProcess> StartControl(launcher::LauncherClient& launcher,
   ABSL_RETURN_IF_ERROR(WaitFd(control.get(), POLLIN, absl::Now() + absl::Seconds(60),
                               "wait for tmux to be started"));
   launcher::Message answer;
-  if (launcher::ReceiveMessage(control.get(), &answer) == EPIPE) return process;
+  if (const int error = launcher::ReceiveMessage(control.get(), &answer))
+    return ErrnoStatus(error, "start tmux");
+  if (answer.type == launcher::kOk) {
+    process.life = std::move(control);
+    return process;
+  }
   launcher::Reader in = answer.reader();
   const int error = in.Get<int32_t>();
   const auto step = in.Get<launcher::Step>();

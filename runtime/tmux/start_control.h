@@ -14,10 +14,11 @@ namespace berth::tmux {
 struct ControlProcess {
   UniqueFd socket;  // its standard input and output
   UniqueFd errors;  // its standard error
+  UniqueFd life;    // it is killed when this is closed
 };
 
-// Runs `argv` outside of every tree that ends with this program: a server that it starts stays. The
-// client itself goes when `socket` is closed. NotFound if there is no such program.
+// Runs `argv` outside of every tree that ends with this program: a server that it starts stays.
+// NotFound if there is no such program.
 absl::StatusOr<ControlProcess> StartControl(launcher::LauncherClient& launcher,
                                             const std::string& cwd,
                                             const std::vector<std::string>& argv,

@@ -30,7 +30,7 @@ namespace berth {
 class TmuxBackend final : public Backend {
  public:
   // `native` makes the keepers. It must be there for every call, and is to be destroyed first.
-  TmuxBackend(std::shared_ptr<const Store> store, NativeBackend* native);
+  TmuxBackend(std::shared_ptr<const Store> store, NativeBackend* native, EngineWatch watch = {});
 
   // To be called after `native` has ended the ephemeral sessions, whose windows go now.
   ~TmuxBackend() override;
@@ -39,8 +39,13 @@ class TmuxBackend final : public Backend {
   absl::Status Probe() override { return server_->Connect(/*start=*/true).status(); }
   absl::StatusOr<std::unique_ptr<Session>> Create(const SessionSpec& spec) override;
   absl::StatusOr<std::unique_ptr<Session>> Open(const Record& record) override;
+  std::vector<SessionInfo> Describe(const std::vector<Record>& records) override;
+  void CheckEngine() override { server_->Ask("display-message -p there").IgnoreError(); }
 
  private:
+  // The window of one that runs is gone: makes another, and tells what is true then.
+  void ShowAgain(const std::vector<Record>& records, const std::string& uid, SessionInfo* info);
+
   const std::shared_ptr<const Store> store_;
   NativeBackend* const native_;
   const std::shared_ptr<tmux::TmuxServer> server_;

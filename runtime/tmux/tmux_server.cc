@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -28,9 +30,12 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "runtime/record/identity.h"
 #include "runtime/record/random_id.h"
 #include "runtime/tmux/quote.h"
 #include "runtime/tmux/start_control.h"
+#include "runtime/tmux/window.h"
+#include "runtime/tmux/words.h"
 #include "sandbox/base/errno_status.h"
 #include "sandbox/base/wait_fd.h"
 #include "sandbox/launcher/helper_file.h"
@@ -43,7 +48,6 @@ namespace {
 constexpr char kPrefix[] = "berth-";
 constexpr char kLineOfOurs[] = "\nberth-";
 constexpr char kHoldPrefix[] = "hold-";
-constexpr char kInstall[] = "install tmux 3.2 or newer, or use the native backend";
 
 std::string ReadWhatIsThere(int fd) {
   char text[512];
@@ -53,34 +57,35 @@ std::string ReadWhatIsThere(int fd) {
 
 }  // namespace
 
+bool HasEnded(const UniqueFd& pidfd) {
+  pollfd ended{pidfd.get(), POLLIN, 0};
+  return poll(&ended, 1, 0) == 1;
+}
+
 std::string SessionName(absl::string_view uid) { return absl::StrCat(kPrefix, uid); }
 std::string Target(absl::string_view uid) { return absl::StrCat("=", SessionName(uid), ":"); }
 
-absl::Status CheckVersion(absl::string_view version) {
-  absl::string_view digits = version;
-  // Builds between releases are called next-3.6; OpenBSD's own is always as new as its system.
-  if (absl::StartsWith(digits, "openbsd-")) return absl::OkStatus();
-  absl::ConsumePrefix(&digits, "next-");
-  const std::vector<absl::string_view> parts = absl::StrSplit(digits, absl::MaxSplits('.', 1));
-  int major = 0, minor = 0;
-  if (parts.size() == 2 && absl::SimpleAtoi(parts[0], &major) &&
-      absl::SimpleAtoi(parts[1].substr(0, parts[1].find_first_not_of("0123456789")), &minor) &&
-      (major > 3 || (major == 3 && minor >= 2))) {
-    return absl::OkStatus();
-  }
-  return absl::FailedPreconditionError(
-      absl::StrCat("tmux '", version, "' is too old for berth: ", kInstall));
-}
-
-TmuxServer::TmuxServer(std::shared_ptr<const Store> store, Launcher launcher)
+TmuxServer::TmuxServer(std::shared_ptr<const Store> store, Launcher launcher, EngineWatch watch)
     : store_(std::move(store)),
       launcher_(std::move(launcher)),
+      watch_(std::move(watch)),
       socket_path_(absl::StrCat(store_->dir().run_path(), "/tmux")),
       client_cwd_(socket_path_.size() < sizeof(sockaddr_un::sun_path) ? "/"
                                                                       : store_->dir().run_path()) {}
 
 std::vector<std::string> TmuxServer::ClientCommand() const {
   return {"tmux", "-S", client_cwd_ == "/" ? socket_path_ : "tmux"};
+}
+
+absl::Status TmuxServer::NoSocket() const {
+  return absl::UnavailableError(absl::StrCat("the tmux server cannot be reached: its socket ",
+                                             socket_path_, " is not there"));
+}
+
+absl::Status TmuxServer::CheckSocket() const {
+  struct stat st;
+  const bool there = fstatat(store_->dir().run_fd(), "tmux", &st, AT_SYMLINK_NOFOLLOW) == 0;
+  return there ? absl::OkStatus() : NoSocket();
 }
 
 absl::Status TmuxServer::CheckListens() const {
@@ -94,10 +99,7 @@ absl::Status TmuxServer::CheckListens() const {
       errno == EAGAIN) {
     return absl::OkStatus();
   }
-  if (errno == ENOENT) {
-    return absl::UnavailableError(absl::StrCat("the tmux server cannot be reached: its socket ",
-                                               socket_path_, " is not there"));
-  }
+  if (errno == ENOENT) return NoSocket();
   if (errno == ECONNREFUSED) {
     return absl::UnavailableError(
         absl::StrCat("the tmux server is gone: nobody listens at ", socket_path_));
@@ -105,18 +107,25 @@ absl::Status TmuxServer::CheckListens() const {
   return ErrnoStatus(errno, absl::StrCat("connect to the tmux server at ", socket_path_));
 }
 
-TmuxServer::~TmuxServer() {
+void TmuxServer::Close(const std::vector<std::string>& uids) {
   UniqueFd server, hold;
   {
     absl::MutexLock lock(mutex_);
-    if (client_ == nullptr) return;
-    // Only sessions that hold connections: then the server ends with ours, if it is the last.
-    const absl::StatusOr<std::string> sessions =
-        client_->Call("list-sessions -F \"#{session_name}\"", absl::Now() + kAnswerTime);
-    if (sessions.ok() && absl::StrContains(absl::StrCat("\n", *sessions), kLineOfOurs)) return;
+    closed_ = true;
+    if (!pidfd_.ok()) return;  // it was never needed
+    if (client_ != nullptr) {
+      for (const std::string& uid : uids) {
+        const CommandLine line = RemoveWindowLine(uid);
+        client_->Call(line.text, absl::Now() + kAnswerTime, line.commands).IgnoreError();
+      }
+      // Only sessions that hold connections: then the server ends with ours, if it is the last.
+      const absl::StatusOr<std::string> sessions =
+          client_->Call("list-sessions -F \"#{session_name}\"", absl::Now() + kAnswerTime);
+      Disconnect();
+      if (sessions.ok() && absl::StrContains(absl::StrCat("\n", *sessions), kLineOfOurs)) return;
+    }
     server = std::move(pidfd_);
     hold = std::move(hold_pidfd_);
-    client_ = nullptr;
   }
   // Another program may be connected, and the server stay for it.
   const absl::Time deadline = absl::Now() + absl::Seconds(2);
@@ -124,15 +133,6 @@ TmuxServer::~TmuxServer() {
     if (each->ok()) WaitFd(each->get(), POLLIN, deadline, "wait for the tmux server").IgnoreError();
   }
   TidySocket();
-}
-
-void TmuxServer::Leave(const std::vector<std::string>& uids) {
-  absl::MutexLock lock(mutex_);
-  if (client_ == nullptr) return;
-  for (const std::string& uid : uids) {
-    client_->Call(absl::StrCat("kill-session -t =", SessionName(uid)), absl::Now() + kAnswerTime)
-        .IgnoreError();
-  }
 }
 
 std::vector<std::string> TmuxServer::Environment() {
@@ -146,17 +146,42 @@ std::string TmuxServer::helper_path() const {
   return helper_path_;
 }
 
-UniqueFd TmuxServer::ServerPidfd() const {
-  absl::MutexLock lock(mutex_);
-  return UniqueFd(pidfd_.ok() ? fcntl(pidfd_.get(), F_DUPFD_CLOEXEC, 3) : -1);
+absl::StatusOr<std::shared_ptr<ControlClient>> TmuxServer::Connect(bool start) {
+  UniqueFd alive;
+  absl::StatusOr<std::shared_ptr<ControlClient>> client;
+  {
+    absl::MutexLock lock(mutex_);
+    if (closed_) return absl::UnavailableError("the Runtime of this session is gone");
+    // Our client of a server that was killed takes its time to notice.
+    const bool ended = pidfd_.ok() && HasEnded(pidfd_);
+    if (client_ != nullptr && !ended && !client_->gone()) return client_;
+    Disconnect();
+    client = StartClient(start);
+    if (client.ok()) {
+      client_ = *client;
+      alive = UniqueFd(fcntl(pidfd_.get(), F_DUPFD_CLOEXEC, 3));
+    }
+  }
+  if (alive.ok()) watch_.found(std::move(alive));
+  return client;
 }
 
-absl::StatusOr<std::shared_ptr<ControlClient>> TmuxServer::Connect(bool start) {
-  absl::MutexLock lock(mutex_);
-  if (client_ != nullptr && !client_->gone()) return client_;
+void TmuxServer::Disconnect() {
   client_ = nullptr;
-  ABSL_ASSIGN_OR_RETURN(client_, StartClient(start));
-  return client_;
+  client_life_.reset();
+  if (hold_pidfd_.ok()) launcher::PidfdSignal(hold_pidfd_.get(), SIGTERM);
+}
+
+absl::Status TmuxServer::Note(absl::Status answer) {
+  bool newly_lost = false;
+  {
+    absl::MutexLock lock(mutex_);
+    const bool lost = absl::IsUnavailable(answer);
+    newly_lost = lost && !lost_ && !closed_;
+    lost_ = lost;
+  }
+  if (newly_lost) watch_.lost(answer.message());
+  return answer;
 }
 
 absl::StatusOr<std::shared_ptr<ControlClient>> TmuxServer::StartClient(bool start) {
@@ -165,17 +190,22 @@ absl::StatusOr<std::shared_ptr<ControlClient>> TmuxServer::StartClient(bool star
   }
   ABSL_ASSIGN_OR_RETURN(const std::string helper, launcher::InstallHelper(store_->dir().root_fd()));
   helper_path_ = absl::StrCat(store_->dir().path(), "/", helper);
+  ABSL_ASSIGN_OR_RETURN(const Identity self, IdentifySelf());
   ABSL_ASSIGN_OR_RETURN(std::string id, RandomHexId());
   const std::string hold = absl::StrCat(kHoldPrefix, id);
   std::vector<std::string> argv = ClientCommand();
   if (!start) argv.push_back("-N");
-  // The session that holds the connection goes with it, however that ends.
+  // The session that holds the connection goes with this process, however that ends: its program
+  // watches us. Not by destroy-unattached, nor by a hook of the client's end: tmux (3.5a) crashes
+  // if one client is on its way out while another one leaves.
   for (const char* word :
        {"-u", "-f", "/dev/null", "-C", "new-session", "-x", "80", "-y", "24", "-c", "/", "-s"})
     argv.push_back(word);
-  for (const std::string& word : {hold, helper_path_, std::string(launcher::kHoldMode)})
+  for (const std::string& word :
+       {hold, helper_path_, std::string(launcher::kHoldMode), absl::StrCat(self.pid),
+        absl::StrCat(self.start_time), absl::StrCat(self.pid_namespace)})
     argv.push_back(word);
-  for (const char* word : {";", "set-option", "destroy-unattached", "on"}) argv.push_back(word);
+  for (const char* word : {";", "set-option", "-w", "remain-on-exit", "off"}) argv.push_back(word);
   ABSL_ASSIGN_OR_RETURN(const auto launcher, launcher_());
   absl::StatusOr<ControlProcess> process =
       StartControl(*launcher, client_cwd_, argv, Environment());
@@ -194,19 +224,21 @@ absl::StatusOr<std::shared_ptr<ControlClient>> TmuxServer::StartClient(bool star
     return words.empty() ? greeted : absl::UnavailableError(absl::StrCat("tmux: ", words));
   }
   ABSL_RETURN_IF_ERROR(greeted);
+  client_life_ = std::move(process->life);
   return client;
 }
 
 absl::Status TmuxServer::Greet(ControlClient& client) {
   const absl::Time deadline = absl::Now() + kAnswerTime;
   // Set again by each program that connects: they are the same for all. A session that has ended
-  // keeps its window, which tells how; nothing of a viewer's environment enters a session.
+  // keeps its window, which tells how; nothing of a viewer's environment enters a session; and a
+  // server with nothing to do does not wake for its status line.
   const ControlClient::Ticket options = client.Begin(
       "set-option -gw remain-on-exit on ; set-option -g update-environment \"\" ; "
       "set-option -s escape-time 0 ; set-option -g status-left \"[#W] \" ; "
       "set-option -g status-left-length 66 ; set-option -gw automatic-rename off ; "
-      "set-option -gw allow-rename off",
-      7);
+      "set-option -gw allow-rename off ; set-option -g status-interval 0",
+      8);
   ABSL_ASSIGN_OR_RETURN(
       const std::string facts,
       client.Call("display-message -p \"#{version} #{pid} #{pane_pid}\"", deadline));
@@ -225,14 +257,18 @@ absl::Status TmuxServer::Greet(ControlClient& client) {
 void TmuxServer::TidyWindows(ControlClient& client) const {
   const absl::Time deadline = absl::Now() + kAnswerTime;
   const absl::StatusOr<std::string> names =
-      client.Call("list-sessions -F \"#{session_name}\"", deadline);
+      client.Call("list-sessions -F \"#{session_name} #{session_attached}\"", deadline);
   if (!names.ok()) return;
-  for (absl::string_view name : absl::StrSplit(*names, '\n', absl::SkipEmpty())) {
-    absl::string_view uid = name;
+  for (absl::string_view line : absl::StrSplit(*names, '\n', absl::SkipEmpty())) {
+    const std::pair<absl::string_view, absl::string_view> words = absl::StrSplit(line, ' ');
+    if (absl::StartsWith(words.first, kHoldPrefix) && words.second == "0")
+      client.Begin(absl::StrCat("kill-session -t ", Quote(absl::StrCat("=", words.first))));
+    absl::string_view uid = words.first;
     if (!absl::ConsumePrefix(&uid, kPrefix) || !IsUid(uid)) continue;
     // A record is there before its window, and goes before it.
-    if (absl::IsNotFound(store_->Read(std::string(uid)).status()))
-      client.Begin(absl::StrCat("kill-session -t ", Quote(absl::StrCat("=", name))));
+    if (!absl::IsNotFound(store_->Read(std::string(uid)).status())) continue;
+    const CommandLine removal = RemoveWindowLine(uid);
+    client.Begin(removal.text, removal.commands);
   }
 }
 
@@ -246,8 +282,21 @@ void TmuxServer::TidySocket() const {
   unlinkat(run, "tmux.lock", 0);
 }
 
+absl::StatusOr<std::shared_ptr<ControlClient>> TmuxServer::Reach() {
+  ABSL_RETURN_IF_ERROR(CheckSocket());
+  return Connect(/*start=*/false);
+}
+
+absl::StatusOr<std::string> TmuxServer::Ask(absl::string_view line) {
+  const absl::StatusOr<std::shared_ptr<ControlClient>> client = Reach();
+  absl::StatusOr<std::string> answer =
+      client.ok() ? (*client)->Call(line, absl::Now() + kAnswerTime) : client.status();
+  Note(answer.status()).IgnoreError();
+  return answer;
+}
+
 absl::StatusOr<std::string> TmuxServer::Call(absl::string_view line, int commands) {
-  ABSL_ASSIGN_OR_RETURN(const auto client, Connect(false));
+  ABSL_ASSIGN_OR_RETURN(const auto client, Connect(/*start=*/false));
   return client->Call(line, absl::Now() + kAnswerTime, commands);
 }
 

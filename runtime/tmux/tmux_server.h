@@ -21,6 +21,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "runtime/backend.h"
 #include "runtime/record/store.h"
 #include "runtime/tmux/control_client.h"
 #include "sandbox/base/unique_fd.h"
@@ -35,9 +36,12 @@ class TmuxServer {
  public:
   using Launcher = std::function<absl::StatusOr<std::shared_ptr<launcher::LauncherClient>>()>;
 
-  TmuxServer(std::shared_ptr<const Store> store, Launcher launcher);
-  // Leaves; with its last session the server goes too, and then its socket.
-  ~TmuxServer();
+  TmuxServer(std::shared_ptr<const Store> store, Launcher launcher, EngineWatch watch);
+
+  // Takes the windows of these away and leaves: with its last session the server goes too, and then
+  // its socket. From then on everything is Unavailable, and nobody is told anything: sessions may
+  // outlive their Runtime.
+  void Close(const std::vector<std::string>& uids);
 
   // The connection. With `start` a server is started if there is none; otherwise that is
   // Unavailable, with the reason. FailedPrecondition, saying what to install, if there is no tmux
@@ -47,11 +51,14 @@ class TmuxServer {
   // One command to the server that runs; see ControlClient.
   absl::StatusOr<std::string> Call(absl::string_view line, int commands = 1);
 
-  // Takes those windows away if we are connected, and does not connect for it.
-  void Leave(const std::vector<std::string>& uids);
-
-  // A pidfd of the server that we were connected to last; not ok() if there was none.
-  UniqueFd ServerPidfd() const;
+  // The connection to a server that runs and that others can reach too. Unavailable, with the
+  // reason, if its socket is not there: a connection that stands outlives it, but nobody else gets
+  // to the server.
+  absl::StatusOr<std::shared_ptr<ControlClient>> Reach();
+  // Returns how asking such a one went, and tells the EngineWatch what is new in that.
+  absl::Status Note(absl::Status answer);
+  // As Call, with both.
+  absl::StatusOr<std::string> Ask(absl::string_view line);
 
   const std::string& socket_path() const { return socket_path_; }
   // `tmux -S …`, to be run in that folder: "/", or the socket's own where its path is longer than
@@ -66,9 +73,13 @@ class TmuxServer {
  private:
   absl::StatusOr<std::shared_ptr<ControlClient>> StartClient(bool start)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Ends the connection, and the program that holds its window.
+  void Disconnect() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Greet(ControlClient& client) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Removes windows of sessions that are gone.
+  // Removes windows of sessions and connections that are gone.
   void TidyWindows(ControlClient& client) const;
+  absl::Status CheckSocket() const;
+  absl::Status NoSocket() const;
   // Unavailable, with the reason, if nobody listens at the socket.
   absl::Status CheckListens() const;
   // Removes the socket if nobody listens behind it.
@@ -76,21 +87,25 @@ class TmuxServer {
 
   const std::shared_ptr<const Store> store_;
   const Launcher launcher_;
+  const EngineWatch watch_;
   const std::string socket_path_, client_cwd_;
   mutable absl::Mutex mutex_;
   std::shared_ptr<ControlClient> client_ ABSL_GUARDED_BY(mutex_);
-  UniqueFd pidfd_ ABSL_GUARDED_BY(mutex_);  // of the server
+  UniqueFd pidfd_ ABSL_GUARDED_BY(mutex_);        // of the server
+  UniqueFd client_life_ ABSL_GUARDED_BY(mutex_);  // of the process behind it
   UniqueFd hold_pidfd_
       ABSL_GUARDED_BY(mutex_);  // of the program that holds our connection's window
   std::string helper_path_ ABSL_GUARDED_BY(mutex_);
+  bool lost_ ABSL_GUARDED_BY(mutex_) = false;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 };
+
+// Whether that process has. Asked at every call, so without the words of an error.
+bool HasEnded(const UniqueFd& pidfd);
 
 // What tmux calls the session of that uid, and how it is addressed: exactly.
 std::string SessionName(absl::string_view uid);
 std::string Target(absl::string_view uid);
-
-// OkStatus if a version as tmux tells it ("3.5a", "next-3.4", "openbsd-7.4") is 3.2 or newer.
-absl::Status CheckVersion(absl::string_view version);
 
 }  // namespace berth::tmux
 

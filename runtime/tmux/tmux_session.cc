@@ -22,78 +22,85 @@
 #include "sandbox/base/wait_fd.h"
 #include "sandbox/launcher/kernel.h"
 #include "sandbox/launcher/pane_protocol.h"
+#include "sandbox/launcher/wire.h"
 
 namespace berth {
 
 using tmux::WindowState;
 
 absl::Status TmuxSession::ShowAgain(const WindowState& window) {
-  ABSL_ASSIGN_OR_RETURN(const SessionInfo info, keeper_->Info());
-  if (info.state != SessionState::kRunning) return absl::OkStatus();
+  ABSL_ASSIGN_OR_RETURN(const launcher::Message answer, AskKeeper(launcher::kHowToShow));
+  launcher::Reader in = answer.reader();
   tmux::WindowSpec spec;
   spec.uid = uid_;
-  spec.name = info.name;
+  spec.name = keeper_->name();
   spec.run_path = store_->dir().run_path();
   spec.helper_path = server_->helper_path();
-  spec.size = info.size;
-  const SessionSpec defaults;
-  spec.history_lines = defaults.scrollback_lines;
-  spec.grace_ms = static_cast<uint32_t>(absl::ToInt64Milliseconds(defaults.grace));
+  spec.history_lines = in.Get<int32_t>();
+  spec.size.rows = in.Get<uint16_t>();
+  spec.size.cols = in.Get<uint16_t>();
+  if (!in.done()) return absl::InternalError("the session's keeper gave a malformed answer");
   const tmux::CommandLine line = window.there ? ReviveWindow(spec) : MakeWindow(spec);
   const absl::Status shown = server_->Call(line.text, line.commands).status();
   return absl::IsAlreadyExists(shown) ? absl::OkStatus() : shown;  // another program was faster
 }
 
-bool TmuxSession::LeaderRuns() const {
-  return leader_.ok() && !WaitFd(leader_->get(), POLLIN, absl::InfinitePast(), "").ok();
+absl::StatusOr<launcher::Message> TmuxSession::AskKeeper(uint16_t type) const {
+  return KeeperChannel(store_->dir().run_fd(), uid_)
+      .Call(type, "", -1, absl::Now() + tmux::kAnswerTime);
 }
 
-absl::Status TmuxSession::CheckSocket() const {
-  // A connection that stands outlives the socket; but nobody else gets to the server without it.
-  struct stat st;
-  if (fstatat(store_->dir().run_fd(), "tmux", &st, AT_SYMLINK_NOFOLLOW) == 0)
-    return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat("the tmux server cannot be reached: its socket ",
-                                             server_->socket_path(), " is not there"));
-}
+bool TmuxSession::LeaderRuns() const { return leader_.ok() && !tmux::HasEnded(*leader_); }
 
 absl::StatusOr<WindowState> TmuxSession::Window() {
-  ABSL_RETURN_IF_ERROR(CheckSocket());
-  ABSL_ASSIGN_OR_RETURN(const WindowState window, tmux::AskWindow(*server_, uid_));
+  const absl::Status reached = server_->Reach().status();
+  const absl::StatusOr<WindowState> asked =
+      reached.ok() ? tmux::AskWindow(*server_, uid_) : reached;
+  ABSL_RETURN_IF_ERROR(server_->Note(asked.status()));
+  const WindowState& window = *asked;
   if ((window.there && !window.dead) || !LeaderRuns()) return window;
+  if (window.closed) {
+    // Its program tells the keeper; but not one that was killed before it had begun.
+    ABSL_RETURN_IF_ERROR(AskKeeper(launcher::kClosed).status());
+    return window;
+  }
   ABSL_RETURN_IF_ERROR(ShowAgain(window));
   return WindowState{.there = true};
+}
+
+void AddWindow(const absl::StatusOr<WindowState>& window, SessionInfo* info) {
+  if (!window.ok()) {
+    // Its end is known without the server; that it runs as it should is not.
+    if (info->state == SessionState::kRunning) info->state = SessionState::kUnknown;
+    return;
+  }
+  // To its keeper the window is a viewer like any other.
+  const int panes = window->there && !window->dead ? 1 : 0;
+  info->attached = std::max(info->attached - panes, 0) + window->attached;
 }
 
 absl::StatusOr<SessionInfo> TmuxSession::Info() {
   ABSL_ASSIGN_OR_RETURN(SessionInfo info, keeper_->Info());
   info.address = server_->socket_path();
-  if (info.state == SessionState::kStarting) return info;
-  const absl::StatusOr<WindowState> window = Window();
-  if (!window.ok()) {
-    info.state = SessionState::kUnknown;
-    return info;
-  }
-  // To its keeper the window is a viewer like any other.
-  const int panes = window->there && !window->dead ? 1 : 0;
-  info.attached = std::max(info.attached - panes, 0) + window->attached;
+  if (info.state != SessionState::kStarting) AddWindow(Window(), &info);
   return info;
 }
 
 LivenessReport TmuxSession::CheckLiveness() {
+  const auto by_keeper = [this] {
+    return LeaderRuns() ? LivenessReport{Liveness::kAlive, "its main process runs"}
+                        : keeper_->CheckLiveness();
+  };
+  // The end of a session is known without the server.
+  if (LivenessReport report = by_keeper(); report.liveness != Liveness::kAlive) return report;
   // Of one that runs tmux is asked for no more than whether it is there: this is called often.
-  absl::Status shown = CheckSocket();
-  if (shown.ok() && LeaderRuns()) {
-    shown = server_->Call(absl::StrCat("has-session -t =", tmux::SessionName(uid_))).status();
-    if (absl::IsNotFound(shown)) shown = Window().status();
-    if (shown.ok() && LeaderRuns()) return {Liveness::kAlive, "its main process runs"};
-  } else if (shown.ok()) {
-    shown = server_->Connect(/*start=*/false).status();
-  }
-  if (!shown.ok() && !absl::IsNotFound(store_->Read(uid_).status())) {
+  absl::Status shown =
+      server_->Ask(absl::StrCat("has-session -t =", tmux::SessionName(uid_))).status();
+  if (absl::IsNotFound(shown)) shown = Window().status();
+  LivenessReport report = by_keeper();
+  if (report.liveness == Liveness::kAlive && !shown.ok())
     return {Liveness::kUnknown, std::string(shown.message())};
-  }
-  return keeper_->CheckLiveness();
+  return report;
 }
 
 absl::Status TmuxSession::Resize(TerminalSize size) {
@@ -137,9 +144,7 @@ absl::Status TmuxSession::Destroy(absl::Duration grace) {
   UniqueFd pane;
   if (window.ok()) {
     if (window->there && !window->dead) pane = UniqueFd(launcher::PidfdOpen(window->pid));
-    KeeperChannel(store_->dir().run_fd(), uid_)
-        .Call(launcher::kNothingAtEnd, "", -1, absl::Now() + tmux::kAnswerTime)
-        .IgnoreError();
+    AskKeeper(launcher::kNothingAtEnd).IgnoreError();
   }
   ABSL_RETURN_IF_ERROR(keeper_->Destroy(grace));
   // Nothing of the session is left but its window. One on a server that hangs is taken away by

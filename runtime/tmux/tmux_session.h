@@ -21,6 +21,7 @@
 #include "runtime/tmux/window.h"
 #include "runtime/types.h"
 #include "sandbox/base/unique_fd.h"
+#include "sandbox/launcher/wire.h"
 
 namespace berth {
 
@@ -63,6 +64,15 @@ class TmuxSession final : public Session {
     return keeper_->Exec(spec);
   }
   absl::StatusOr<Stats> GetStats() override { return keeper_->GetStats(); }
+  absl::StatusOr<std::vector<Violation>> Violations() override { return keeper_->Violations(); }
+  absl::StatusOr<std::unique_ptr<ViolationFeed>> WatchViolations(int64_t seen) override {
+    return keeper_->WatchViolations(seen);
+  }
+  absl::StatusOr<std::vector<Change>> Changes() override { return keeper_->Changes(); }
+  absl::Status KeepChanges(const std::vector<std::string>& paths) override {
+    return keeper_->KeepChanges(paths);
+  }
+  absl::Status DiscardChanges() override { return keeper_->DiscardChanges(); }
   absl::Status Signal(int signal) override { return keeper_->Signal(signal); }
   absl::StatusOr<ExitStatus> Stop(absl::Duration grace) override { return keeper_->Stop(grace); }
   absl::StatusOr<ExitStatus> Wait(absl::Time deadline) override { return keeper_->Wait(deadline); }
@@ -77,10 +87,11 @@ class TmuxSession final : public Session {
   absl::Status Destroy(absl::Duration grace) override;
 
  private:
-  absl::Status CheckSocket() const;
-  // The window, brought back if the session runs and has none.
+  // The window. Brought back if the session runs and has lost it with a server; if somebody has
+  // closed it, the session is stopped.
   absl::StatusOr<tmux::WindowState> Window();
   absl::Status ShowAgain(const tmux::WindowState& window);
+  absl::StatusOr<launcher::Message> AskKeeper(uint16_t type) const;
   // The main process is proven to run.
   bool LeaderRuns() const;
 
@@ -90,6 +101,9 @@ class TmuxSession final : public Session {
   const std::string uid_;
   absl::StatusOr<UniqueFd> leader_ = absl::NotFoundError("it has not started");
 };
+
+// Adds what its window tells, or that the server does not, to what its keeper told.
+void AddWindow(const absl::StatusOr<tmux::WindowState>& window, SessionInfo* info);
 
 }  // namespace berth
 

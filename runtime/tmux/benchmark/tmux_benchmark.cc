@@ -1,7 +1,7 @@
 // What a session on tmux costs to ask, to send to, to look at, to make and to list: berth, a bare
 // control-mode connection, and a tmux process per call, in turns.
 //
-//   tmux_benchmark [--rounds=N] [--sessions=N]
+//   tmux_benchmark [--rounds=N] [--sessions=N] [--fifo]
 #include <errno.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -10,11 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/flags/flag.h"
@@ -32,6 +32,7 @@
 
 ABSL_FLAG(int, rounds, 200, "how often each is done");
 ABSL_FLAG(int, sessions, 200, "how many are listed");
+ABSL_FLAG(bool, fifo, false, "run under SCHED_FIFO");
 
 namespace berth {
 namespace {
@@ -92,85 +93,100 @@ class Bare {
   std::unique_ptr<tmux::ControlClient> client_;
 };
 
-struct Operation {
+struct Variant {
   std::string name;
-  std::function<void()> berth, control, cli;
+  std::function<void()> call;
 };
 
-void Measure(const Operation& operation, int rounds) {
-  Samples ours("berth"), control("control mode, bare"), cli("a tmux process per call");
-  const auto time = [](const std::function<void()>& call, Samples* samples) {
-    const absl::Time begin = absl::Now();
-    call();
-    samples->Add(absl::ToDoubleMicroseconds(absl::Now() - begin));
-  };
-  // Each comes after each of the others: after a process of its own a server is warm, and the rest
-  // of the machine cold.
-  const std::pair<const std::function<void()>*, Samples*> variants[] = {
-      {&operation.berth, &ours}, {&operation.control, &control}, {&operation.cli, &cli}};
-  constexpr int kOrders[6][3] = {{0, 1, 2}, {1, 0, 2}, {2, 0, 1}, {0, 2, 1}, {1, 2, 0}, {2, 1, 0}};
-  for (int i = 0; i < rounds; ++i) {
-    for (const int which : kOrders[i % 6]) time(*variants[which].first, variants[which].second);
+// `variants[1]` is what the others are compared with.
+void Measure(const std::string& title, const std::vector<Variant>& variants, int rounds) {
+  std::vector<Samples> samples;
+  std::vector<size_t> order;
+  for (const Variant& variant : variants) {
+    order.push_back(samples.size());
+    samples.emplace_back(variant.name);
   }
-  Samples::PrintHeader(operation.name.c_str(), "control mode");
-  for (const Samples* each : {&ours, &control, &cli}) each->Print(control);
+  // In every order: after a process of its own a server is warm, and the rest of the machine cold.
+  for (int i = 0; i < rounds; ++i) {
+    for (const size_t which : order) {
+      const absl::Time begin = absl::Now();
+      variants[which].call();
+      samples[which].Add(absl::ToDoubleMicroseconds(absl::Now() - begin));
+    }
+    std::next_permutation(order.begin(), order.end());
+  }
+  Samples::PrintHeader(title.c_str(), variants[1].name.c_str());
+  for (const Samples& each : samples) each.Print(samples[1]);
 }
 
 void Main() {
   unsetenv("TMUX");
+  if (absl::GetFlag(FLAGS_fifo) && !UseFifo()) printf("SCHED_FIFO is not to be had\n");
   std::string dir = "/tmp/berth-tmux-XXXXXX";
   CHECK(mkdtemp(dir.data()) != nullptr);
   {
     auto runtime = Runtime::Create({.state_dir = dir + "/state"});
     CHECK_OK(runtime.status());
     Bare bare(dir + "/bare");
-    const auto create = [&](const std::string& name) {
+    const auto create = [&](const std::string& backend, const std::string& name) {
       auto session = (*runtime)->CreateSession(
-          {.name = name, .backend = "tmux", .command = Command::Argv({"cat"})});
+          {.name = name, .backend = backend, .command = Command::Argv({"cat"})});
       CHECK_OK(session.status());
       return *std::move(session);
     };
-    const auto keep = create("keep");
+    const auto keep = create("tmux", "keep");
     int made = 0;
     const int rounds = absl::GetFlag(FLAGS_rounds);
-    Measure({"has: is it alive", [&] { CHECK(keep->CheckLiveness().liveness == Liveness::kAlive); },
-             [&] { bare.Control("has-session -t =keep"); },
-             [&] { bare.Cli({"has-session", "-t", "=keep"}); }},
+    const std::string ours = "berth", bare_name = "control mode, bare",
+                      per_call = "a tmux process per call";
+    Measure("has: is it alive",
+            {{ours, [&] { CHECK(keep->CheckLiveness().liveness == Liveness::kAlive); }},
+             {bare_name, [&] { bare.Control("has-session -t =keep"); }},
+             {per_call, [&] { bare.Cli({"has-session", "-t", "=keep"}); }}},
             rounds);
     Measure(
-        {"send: one character, written",
-         [&] {
-           CHECK_OK(keep->Send({.text = "x", .submit = "", .await = Delivery::kWritten}).status());
-         },
-         [&] { bare.Control("send-keys -t =keep: -l x"); },
-         [&] { bare.Cli({"send-keys", "-t", "=keep:", "-l", "x"}); }},
+        "send: one character, written",
+        {{ours,
+          [&] {
+            CHECK_OK(keep->Send({.text = "x", .submit = "", .await = Delivery::kWritten}).status());
+          }},
+         {bare_name, [&] { bare.Control("send-keys -t =keep: -l x"); }},
+         {per_call, [&] { bare.Cli({"send-keys", "-t", "=keep:", "-l", "x"}); }}},
         rounds);
     CHECK_OK(keep->SendKeys({"C-u"}));
     bare.Control("send-keys -t =keep: C-u");
-    Measure({"capture: the screen", [&] { CHECK_OK(keep->Capture({.lines = 24}).status()); },
-             [&] { bare.Control("capture-pane -p -t =keep:"); },
-             [&] { bare.Cli({"capture-pane", "-p", "-t", "=keep:"}); }},
+    Measure("capture: the screen",
+            {{ours, [&] { CHECK_OK(keep->Capture({.lines = 24}).status()); }},
+             {bare_name, [&] { bare.Control("capture-pane -p -t =keep:"); }},
+             {per_call, [&] { bare.Cli({"capture-pane", "-p", "-t", "=keep:"}); }}},
             rounds);
-    Measure({"create and destroy",
-             [&] { CHECK_OK(create(absl::StrCat("n", ++made))->Destroy(absl::ZeroDuration())); },
-             [&] {
-               bare.Control("new-session -d -s other cat");
-               bare.Control("kill-session -t =other");
-             },
-             [&] {
-               bare.Cli({"new-session", "-d", "-s", "other", "cat"});
-               bare.Cli({"kill-session", "-t", "=other"});
-             }},
+    const auto make_and_destroy = [&](const std::string& backend) {
+      CHECK_OK(create(backend, absl::StrCat("n", ++made))->Destroy(absl::ZeroDuration()));
+    };
+    Measure("create and destroy",
+            {{ours, [&] { make_and_destroy("tmux"); }},
+             {bare_name,
+              [&] {
+                bare.Control("new-session -d -s other cat");
+                bare.Control("kill-session -t =other");
+              }},
+             {per_call,
+              [&] {
+                bare.Cli({"new-session", "-d", "-s", "other", "cat"});
+                bare.Cli({"kill-session", "-t", "=other"});
+              }},
+             {"berth, on the native backend", [&] { make_and_destroy("native"); }}},
             rounds / 4);
     std::vector<std::unique_ptr<Session>> crowd;
     const int sessions = absl::GetFlag(FLAGS_sessions);
     for (int i = 1; i < sessions; ++i) {
-      crowd.push_back(create(absl::StrCat("crowd", i)));
+      crowd.push_back(create("tmux", absl::StrCat("crowd", i)));
       bare.Control(absl::StrCat("new-session -d -s crowd", i, " cat"));
     }
-    Measure({absl::StrCat("list of ", sessions),
-             [&] { CHECK_EQ((*runtime)->List()->size(), static_cast<size_t>(sessions)); },
-             [&] { bare.Control("list-sessions"); }, [&] { bare.Cli({"list-sessions"}); }},
+    Measure(absl::StrCat("list of ", sessions),
+            {{ours, [&] { CHECK_EQ((*runtime)->List()->size(), static_cast<size_t>(sessions)); }},
+             {bare_name, [&] { bare.Control("list-sessions"); }},
+             {per_call, [&] { bare.Cli({"list-sessions"}); }}},
             rounds / 4);
     for (const auto& session : crowd) CHECK_OK(session->Destroy(absl::ZeroDuration()));
     CHECK_OK(keep->Destroy(absl::ZeroDuration()));
