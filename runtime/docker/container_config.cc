@@ -22,6 +22,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "nlohmann/json.hpp"
+#include "runtime/docker/labels.h"
 #include "runtime/docker/relay/relay_image.h"
 #include "runtime/record/record.h"
 #include "sandbox/base/errno_status.h"
@@ -208,8 +209,6 @@ absl::Status AddNetwork(const SessionSpec& spec, Json* host) {
 }
 
 }  // namespace
-
-std::string ContainerName(absl::string_view uid) { return absl::StrCat("berth-", uid); }
 
 absl::StatusOr<Json> MakeContainerConfig(const SessionSpec& spec, const EngineAddress& address,
                                          const std::string& image_id) {

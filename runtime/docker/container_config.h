@@ -8,7 +8,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "nlohmann/json.hpp"
 #include "runtime/docker/engine_address.h"
 #include "runtime/record/record.h"
@@ -16,23 +15,9 @@
 
 namespace berth {
 
-// Labels of every container of ours.
-inline constexpr char kLabelOwner[] = "berth.owner";      // the owner's lease
-inline constexpr char kLabelSession[] = "berth.session";  // the session's uid
-inline constexpr char kLabelName[] = "berth.name";        // at the time of its making
-inline constexpr char kLabelInstall[] = "berth.install";
-inline constexpr char kLabelBoot[] = "berth.boot";
-inline constexpr char kLabelOwnerIdentity[] = "berth.owner-identity";  // JSON, as leases have it
-inline constexpr char kLabelEphemeral[] = "berth.ephemeral";           // "true" or "false"
-inline constexpr char kLabelReuse[] = "berth.reuse";
-inline constexpr char kLabelConfig[] = "berth.config";  // a sum of what the container is made from
-
 // Where the relay is put.
 inline constexpr char kInsideFolder[] = "/.berth";
 inline constexpr char kInsidePath[] = "/.berth/inside";
-
-// "berth-<uid>".
-std::string ContainerName(absl::string_view uid);
 
 // The body of /containers/create, without the labels that say whose it is. `image_id` stands for
 // what the name of the image means now. InvalidArgument, naming the thing; FailedPrecondition for

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
@@ -19,9 +19,12 @@
 #include "absl/time/time.h"
 #include "nlohmann/json.hpp"
 #include "runtime/docker/container_config.h"
+#include "runtime/docker/container_truth.h"
 #include "runtime/docker/docker_session.h"
 #include "runtime/docker/engine_address.h"
 #include "runtime/docker/images.h"
+#include "runtime/docker/labels.h"
+#include "runtime/docker/make_container.h"
 #include "runtime/docker/relay_start.h"
 #include "runtime/docker/wait_stream.h"
 #include "runtime/env.h"
@@ -35,35 +38,10 @@ using Json = nlohmann::json;
 
 constexpr absl::Duration kStartTime = absl::Seconds(60);
 
-// The relay is of this machine's kind, and so must be the container that it is put into.
-constexpr char kArchitecture[] =
-#if defined(__x86_64__)
-    "amd64";
-#else
-    "arm64";
-#endif
-
 // Past some centuries there is no limit.
 int64_t LimitMs(absl::Duration limit) {
   const int64_t ms = std::max<int64_t>(absl::ToInt64Milliseconds(limit), 0);
   return ms > (int64_t{1} << 43) ? -1 : ms;
-}
-
-absl::StatusOr<Image> FindImage(EngineClient* client, const ContainerSpec& wanted) {
-  const Images images(client);
-  ABSL_RETURN_IF_ERROR(CheckImageName(wanted.image));
-  absl::StatusOr<Image> image = absl::NotFoundError("");
-  if (wanted.pull != ContainerSpec::Pull::kAlways) image = images.Inspect(wanted.image);
-  if (absl::IsNotFound(image.status()) && wanted.pull != ContainerSpec::Pull::kNever) {
-    image = images.Pull(wanted.image, nullptr);
-  }
-  ABSL_RETURN_IF_ERROR(image.status());
-  if (!image->architecture.empty() && image->architecture != kArchitecture) {
-    return absl::FailedPreconditionError(absl::StrCat("image '", wanted.image, "' is for ",
-                                                      image->architecture, ", this berth for ",
-                                                      kArchitecture));
-  }
-  return image;
 }
 
 // The environment of the program: for a container, what there is to inherit is the image's.
@@ -80,48 +58,6 @@ absl::StatusOr<Env> MakeEnv(const SessionSpec& spec, const Image& image) {
     env.Set(entry.substr(0, equals), entry.substr(equals + 1));
   }
   return env;
-}
-
-// A container kept from an earlier session of this name, if it was made from the same description.
-// One that was not, and does not run, is removed.
-absl::StatusOr<std::string> FindKept(EngineClient* client, const Record& record,
-                                     const std::string& sum) {
-  Json filters;
-  filters["label"] = {absl::StrCat(kLabelInstall, "=", record.install_id),
-                      absl::StrCat(kLabelName, "=", record.name),
-                      absl::StrCat(kLabelReuse, "=true")};
-  ABSL_ASSIGN_OR_RETURN(const Json list, client->Get(absl::StrCat("/containers/json?all=1&filters=",
-                                                                  EscapeUrl(filters.dump()))));
-  std::string found;
-  if (!list.is_array()) return absl::DataLossError("the engine's list of containers is no list");
-  for (const Json& entry : list) {
-    const std::string id = TextAt(entry, "/Id");
-    const std::string state = TextAt(entry, "/State");
-    if (id.empty() || state == "running") continue;
-    if (found.empty() && TextAt(entry, absl::StrCat("/Labels/", kLabelConfig)) == sum) {
-      found = id;
-    } else {
-      ABSL_RETURN_IF_ERROR(
-          client->Delete(absl::StrCat("/containers/", id, "?force=1&v=1")).status());
-    }
-  }
-  return found;
-}
-
-absl::StatusOr<std::string> MakeContainer(EngineClient* client, const Record& record,
-                                          const SessionSpec& spec, Json config) {
-  if (spec.container.reuse) {
-    ABSL_ASSIGN_OR_RETURN(const std::string kept, FindKept(client, record, ConfigSum(config)));
-    if (!kept.empty()) return kept;
-  }
-  LabelContainer(record, spec, &config);
-  ABSL_ASSIGN_OR_RETURN(
-      const Json made,
-      client->Post(absl::StrCat("/containers/create?name=", ContainerName(record.uid)), config));
-  const std::string id = TextAt(made, "/Id");
-  if (id.empty() || id.find_first_not_of("0123456789abcdef") != std::string::npos)
-    return absl::DataLossError("the engine gave no id for the new container");
-  return id;
 }
 
 void RemoveContainer(EngineClient* client, const std::string& uid) {
@@ -160,7 +96,7 @@ absl::StatusOr<std::unique_ptr<Session>> DockerBackend::Create(const SessionSpec
   ABSL_ASSIGN_OR_RETURN(const Image image, FindImage(client.get(), spec.container));
   ABSL_ASSIGN_OR_RETURN(const Json config, MakeContainerConfig(spec, client->address(), image.id));
   ABSL_ASSIGN_OR_RETURN(const std::string filter, MakeFilter(spec));
-  ABSL_ASSIGN_OR_RETURN(const std::string relay, RelayPath());
+  ABSL_ASSIGN_OR_RETURN(const std::string relay, RelayPath(client->address().is_tls()));
 
   // The session that holds the streams: the relay, in the place of the program.
   SessionSpec held = spec;
@@ -179,15 +115,32 @@ absl::StatusOr<std::unique_ptr<Session>> DockerBackend::Create(const SessionSpec
 
   std::string uid;
   std::optional<StartReport> report;
+  // Open until the program runs: the engine gives up a start that nobody waits for.
+  absl::StatusOr<UniqueFd> early_start = UniqueFd();
   NativeBackend::Guise guise;
   guise.reserved = [&](Record* record, SessionSpec* completed) -> absl::Status {
     uid = record->uid;
     record->engine_address = client->address().text();
-    ABSL_ASSIGN_OR_RETURN(record->container_id, MakeContainer(client.get(), *record, spec, config));
+    std::string kept;
+    if (spec.container.reuse) {
+      ABSL_ASSIGN_OR_RETURN(kept, FindKept(client.get(), *record, ConfigSum(config)));
+    }
+    // Durable before there is anything to be found by it.
+    record->container_id = kept.empty() ? ContainerName(uid) : kept;
     ABSL_RETURN_IF_ERROR(store_->Write(*record));
+    if (kept.empty()) {
+      ABSL_ASSIGN_OR_RETURN(record->container_id,
+                            MakeContainer(client.get(), *record, spec, config));
+    }
     ABSL_RETURN_IF_ERROR(client->Upload(
         "PUT", absl::StrCat("/containers/", record->container_id, "/archive?path=%2F"),
         InsideArchive(), nullptr, EngineClient::kLimit));
+    // The engine takes long to start a container, and does so while the keeper is being made: the
+    // inside runs nothing before the relay tells it what. Whether it went well, the relay asks.
+    early_start =
+        SendCall(client->address(),
+                 absl::StrCat("POST ", version, "/containers/", record->container_id, "/start"),
+                 absl::Now() + EngineClient::kLimit);
     ABSL_RETURN_IF_ERROR(KeepFilter(*store_, uid, filter));
     ABSL_ASSIGN_OR_RETURN(StartReport made, StartReport::Make(*store_, uid));
     report.emplace(std::move(made));
@@ -225,6 +178,65 @@ absl::StatusOr<std::unique_ptr<Session>> DockerBackend::Create(const SessionSpec
     return started;
   }
   return made;
+}
+
+std::vector<SessionInfo> DockerBackend::Describe(const std::vector<Record>& records) {
+  std::vector<SessionInfo> infos = native_->Describe(records);
+  absl::flat_hash_map<std::string, const Record*> by_handle;
+  for (const Record& record : records)
+    by_handle.emplace(absl::StrCat(name(), ":", record.uid), &record);
+  absl::flat_hash_map<std::string, absl::StatusOr<Listing>> listings;
+  std::erase_if(infos, [&](SessionInfo& info) {
+    const auto record = by_handle.find(info.handle);
+    return record == by_handle.end() || !Correct(*record->second, &listings, &info);
+  });
+  return infos;
+}
+
+bool DockerBackend::Correct(const Record& record,
+                            absl::flat_hash_map<std::string, absl::StatusOr<Listing>>* listings,
+                            SessionInfo* info) {
+  ContainerTruth truth;
+  truth.state = info->state;
+  if (const std::optional<ExitStatus> end = WrittenEnd(*store_, record.uid); end.has_value()) {
+    truth.state = SessionState::kExited;
+    truth.exit = *end;
+  } else if (record.state != kStateStarting) {
+    auto listing = listings->find(record.engine_address);
+    if (listing == listings->end())
+      listing = listings->emplace(record.engine_address, List(record.engine_address)).first;
+    truth.state = SessionState::kUnknown;
+    if (listing->second.ok()) {
+      const auto listed = listing->second->find(record.container_id);
+      if (listed == listing->second->end()) {
+        // Ended, removed, or younger than the list: asked for by itself.
+        const absl::StatusOr<std::unique_ptr<Session>> session = Open(record);
+        absl::StatusOr<SessionInfo> asked = absl::UnavailableError("");
+        if (session.ok()) asked = (*session)->Info();
+        if (!asked.ok()) return false;  // destroyed since
+        *info = *std::move(asked);
+        return true;
+      }
+      truth = listed->second;
+    }
+  }
+  CompleteInfo(record, truth, info);
+  return true;
+}
+
+absl::StatusOr<DockerBackend::Listing> DockerBackend::List(const std::string& address) {
+  ABSL_ASSIGN_OR_RETURN(const std::shared_ptr<EngineClient> client, Client(address));
+  const Json filters{{"label", {absl::StrCat(kLabelInstall, "=", store_->dir().install_id())}}};
+  ABSL_ASSIGN_OR_RETURN(const Json list, client->Get(absl::StrCat("/containers/json?all=1&filters=",
+                                                                  EscapeUrl(filters.dump())),
+                                                     absl::Seconds(5)));
+  if (!list.is_array()) return absl::DataLossError("the engine's list of containers is no list");
+  Listing listing;
+  for (const Json& entry : list) {
+    if (std::optional<ContainerTruth> truth = TruthOfListing(entry); truth.has_value())
+      listing.emplace(TextAt(entry, "/Id"), *std::move(truth));
+  }
+  return listing;
 }
 
 absl::StatusOr<std::unique_ptr<Session>> DockerBackend::Open(const Record& record) {

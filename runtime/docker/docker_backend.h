@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
@@ -14,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "runtime/backend.h"
+#include "runtime/docker/container_truth.h"
 #include "runtime/docker/engine_client.h"
 #include "runtime/native/native_backend.h"
 #include "runtime/record/record.h"
@@ -33,8 +35,17 @@ class DockerBackend final : public Backend {
   absl::Status Probe() override;
   absl::StatusOr<std::unique_ptr<Session>> Create(const SessionSpec& spec) override;
   absl::StatusOr<std::unique_ptr<Session>> Open(const Record& record) override;
+  // Each engine is asked once for all of its containers.
+  std::vector<SessionInfo> Describe(const std::vector<Record>& records) override;
 
  private:
+  // Those of an engine's containers that have not ended, by id.
+  using Listing = absl::flat_hash_map<std::string, ContainerTruth>;
+  absl::StatusOr<Listing> List(const std::string& address);
+  // Says of a session what its engine does. False if it is gone meanwhile.
+  bool Correct(const Record& record,
+               absl::flat_hash_map<std::string, absl::StatusOr<Listing>>* listings,
+               SessionInfo* info);
   // Of an engine by its address; "" is the one that the environment names.
   absl::StatusOr<std::shared_ptr<EngineClient>> Client(const std::string& address);
 

@@ -1,14 +1,12 @@
 #include "runtime/docker/docker_session.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,15 +15,13 @@
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "nlohmann/json.hpp"
-#include "runtime/docker/container_config.h"
 #include "runtime/docker/docker_process.h"
+#include "runtime/docker/labels.h"
 #include "runtime/docker/relay/signals.h"
 #include "runtime/docker/relay_start.h"
 #include "runtime/docker/wait_stream.h"
@@ -41,22 +37,18 @@ using Json = nlohmann::json;
 constexpr absl::Duration kAskTime = absl::Seconds(5);
 constexpr absl::Duration kKillTime = absl::Seconds(60);
 
-// How a container ended whose relay was not there to see it: a code over 128 is a signal, as the
-// engine tells it.
-ExitStatus FromCode(int64_t code, bool oom) {
-  ExitStatus status;
-  if (code > 128 && code <= 192) {
-    status.signal = static_cast<int>(code) - 128;
-    status.reason = EndReason::kSignaled;
-  } else {
-    status.code = static_cast<int>(std::clamp<int64_t>(code, 0, 255));
-    status.reason = EndReason::kExited;
-  }
-  if (oom) status.reason = EndReason::kOom;
-  return status;
-}
-
 }  // namespace
+
+void CompleteInfo(const Record& record, const ContainerTruth& truth, SessionInfo* info) {
+  info->state = truth.state;
+  info->exit = truth.exit;
+  info->pid = 0;  // in a namespace, or on a machine, that is not ours
+  info->tree = kTreePidNamespace;
+  info->address = record.engine_address;
+  const auto cwd = record.labels.find("berth.cwd");
+  info->cwd = cwd != record.labels.end() ? cwd->second : "";
+  info->labels.erase("berth.cwd");
+}
 
 DockerSession::DockerSession(std::shared_ptr<const Store> store, const Record& record,
                              std::shared_ptr<EngineClient> client, std::unique_ptr<Session> held)
@@ -76,99 +68,35 @@ absl::Status DockerSession::StillThere() const {
   return absl::NotFoundError(absl::StrCat("there is no session ", held_->handle(), " (any more)"));
 }
 
-std::optional<ExitStatus> DockerSession::WrittenEnd() const {
-  const absl::StatusOr<UniqueFd> folder = store_->OpenSessionDir(uid_);
-  if (!folder.ok()) return std::nullopt;
-  const UniqueFd file(openat(folder->get(), "end", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  char text[128];
-  const ssize_t n = file.ok() ? read(file.get(), text, sizeof(text)) : -1;
-  if (n <= 0) return std::nullopt;
-  const std::vector<absl::string_view> words = absl::StrSplit(
-      absl::string_view(text, static_cast<size_t>(n)), absl::ByAnyChar(" \n"), absl::SkipEmpty());
-  ExitStatus status;
-  int oom = 0, stopped = 0, reason = 0;
-  if (words.size() != 5 || !absl::SimpleAtoi(words[0], &status.code) ||
-      !absl::SimpleAtoi(words[1], &status.signal) || !absl::SimpleAtoi(words[2], &oom) ||
-      !absl::SimpleAtoi(words[3], &stopped) || !absl::SimpleAtoi(words[4], &reason)) {
-    return std::nullopt;
-  }
-  status.reason = reason != 0          ? static_cast<EndReason>(reason)
-                  : oom != 0           ? EndReason::kOom
-                  : stopped != 0       ? EndReason::kStopped
-                  : status.signal != 0 ? EndReason::kSignaled
-                                       : EndReason::kExited;
-  return status;
-}
-
-DockerSession::Truth DockerSession::AskEngine(absl::Duration limit) const {
-  Truth truth;
-  const absl::StatusOr<Json> json = client_->Get(At("/json"), limit);
-  if (absl::IsNotFound(json.status())) {
-    truth.state = SessionState::kExited;
-    truth.reason = "its container was removed";
-    return truth;
-  }
-  if (!json.ok()) {
-    truth.reason = json.status().message();
-    return truth;
-  }
-  truth.reuse = TextAt(*json, absl::StrCat("/Config/Labels/", kLabelReuse)) == "true";
-  const std::string status = TextAt(*json, "/State/Status");
-  if (TruthAt(*json, "/State/Running")) {
-    truth.state = SessionState::kRunning;
-    truth.reason = absl::StrCat("its container is ", status.empty() ? "running" : status);
-  } else if (status == "created") {
-    truth.state = SessionState::kStarting;
-    truth.reason = "its container is being started";
-  } else if (status == "exited" || status == "dead" || status == "removing") {
-    truth.state = SessionState::kExited;
-    truth.exit =
-        FromCode(NumberAt(*json, "/State/ExitCode", 0), TruthAt(*json, "/State/OOMKilled"));
-    truth.reason = Describe(truth.exit);
-  } else {
-    truth.reason =
-        absl::StrCat("the engine tells a state that berth does not know: '", status, "'");
-  }
-  return truth;
-}
-
-absl::StatusOr<DockerSession::Truth> DockerSession::Ask() const {
+absl::StatusOr<ContainerTruth> DockerSession::Ask() const {
   ABSL_ASSIGN_OR_RETURN(const Record record, store_->Read(uid_));
-  if (std::optional<ExitStatus> end = WrittenEnd(); end.has_value()) {
-    Truth truth;
-    truth.state = SessionState::kExited;
+  ContainerTruth truth;
+  if (const std::optional<ExitStatus> end = WrittenEnd(*store_, uid_); end.has_value()) {
     // All that it wrote is the keeper's before anybody is told that it ended.
     held_->Wait(absl::Now() + kAskTime).IgnoreError();
+    truth.state = SessionState::kExited;
     truth.exit = *end;
     truth.reason = Describe(*end);
     return truth;
   }
   if (record.state == kStateStarting) {
-    Truth truth;
     truth.state = SessionState::kStarting;
     truth.reason = "it is being started";
     return truth;
   }
-  return AskEngine(kAskTime);
+  return TruthOfInspect(client_->Get(At("/json"), kAskTime));
 }
 
 absl::StatusOr<SessionInfo> DockerSession::Info() {
-  ABSL_ASSIGN_OR_RETURN(const Truth truth, Ask());
+  ABSL_ASSIGN_OR_RETURN(const ContainerTruth truth, Ask());
   ABSL_ASSIGN_OR_RETURN(SessionInfo info, held_->Info());
-  info.state = truth.state;
-  info.exit = truth.exit;
-  info.pid = 0;  // in a namespace, or on a machine, that is not ours
-  info.tree = kTreePidNamespace;
-  info.address = client_->address().text();
   ABSL_ASSIGN_OR_RETURN(const Record record, store_->Read(uid_));
-  const auto cwd = record.labels.find("berth.cwd");
-  info.cwd = cwd != record.labels.end() ? cwd->second : "";
-  info.labels.erase("berth.cwd");
+  CompleteInfo(record, truth, &info);
   return info;
 }
 
 LivenessReport DockerSession::CheckLiveness() {
-  const absl::StatusOr<Truth> truth = Ask();
+  const absl::StatusOr<ContainerTruth> truth = Ask();
   if (!truth.ok()) {
     return {absl::IsNotFound(truth.status()) ? Liveness::kDead : Liveness::kUnknown,
             std::string(truth.status().message())};
@@ -216,7 +144,7 @@ absl::StatusOr<std::unique_ptr<Process>> DockerSession::Exec(const ProcessSpec& 
   ABSL_RETURN_IF_ERROR(StillThere());
   ABSL_ASSIGN_OR_RETURN(const std::string version, client_->Version());
   ABSL_ASSIGN_OR_RETURN(const std::string address, NumericAddress(client_->address()));
-  ABSL_ASSIGN_OR_RETURN(const std::string relay, RelayPath());
+  ABSL_ASSIGN_OR_RETURN(const std::string relay, RelayPath(client_->address().is_tls()));
   ABSL_ASSIGN_OR_RETURN(const StartReport report, StartReport::Make(*store_, uid_));
   ABSL_ASSIGN_OR_RETURN(const Record record, store_->Read(uid_));
   const auto session_cwd = record.labels.find("berth.cwd");
@@ -287,8 +215,9 @@ absl::Status DockerSession::Signal(int signal) {
   return held_->Signal(disguised);
 }
 
-absl::Status DockerSession::Kill(const char* signal) const {
-  const absl::Status status = client_->Post(At(absl::StrCat("/kill?signal=", signal))).status();
+absl::Status DockerSession::Kill(const char* signal, absl::Duration limit) const {
+  const absl::Status status =
+      client_->Post(At(absl::StrCat("/kill?signal=", signal)), nullptr, limit).status();
   // 409: it does not run. 404: there is none (any more).
   if (absl::IsFailedPrecondition(status) || absl::IsNotFound(status)) return absl::OkStatus();
   return status;
@@ -299,18 +228,33 @@ absl::StatusOr<UniqueFd> DockerSession::WaitFdOfEngine(absl::Time deadline) cons
   return OpenWait(client_->address(), version, container_, deadline);
 }
 
+absl::Status DockerSession::AwaitEnd(absl::Time deadline) const {
+  const absl::Status ended =
+      client_
+          ->Post(At("/wait"), nullptr,
+                 std::clamp(deadline - absl::Now(), absl::Milliseconds(1), absl::Hours(1000000)))
+          .status();
+  if (ended.ok() || absl::IsNotFound(ended)) return absl::OkStatus();
+  if (absl::Now() >= deadline)
+    return absl::DeadlineExceededError("wait for the container to end: not in time");
+  // Podman now and then gives up a wait that lasts, and the container has ended all the same.
+  const ContainerTruth truth = TruthOfInspect(client_->Get(At("/json"), kAskTime));
+  return truth.state == SessionState::kExited ? absl::OkStatus() : ended;
+}
+
 absl::StatusOr<ExitStatus> DockerSession::Stop(absl::Duration grace) {
   ABSL_RETURN_IF_ERROR(StillThere());
-  const absl::StatusOr<UniqueFd> engine = WaitFdOfEngine(absl::Now() + kAskTime);
-  if (absl::IsUnavailable(engine.status()) && !WrittenEnd().has_value()) return engine.status();
-  if (engine.ok()) {
-    ABSL_RETURN_IF_ERROR(Kill("TERM"));
-    if (!WaitFd(engine->get(), POLLIN, absl::Now() + grace, "").ok()) {
-      ABSL_RETURN_IF_ERROR(Kill("KILL"));
-    }
+  const absl::Status told = Kill("TERM", kAskTime);
+  if (!told.ok() && !HasWrittenEnd()) return told;
+  if (told.ok()) {
     // The engine's word: everything in the container is gone, and its ports are free.
-    ABSL_RETURN_IF_ERROR(
-        WaitFd(engine->get(), POLLIN, absl::Now() + kKillTime, "wait for the container to end"));
+    absl::Status ended = absl::DeadlineExceededError("");
+    if (grace > absl::ZeroDuration()) ended = AwaitEnd(absl::Now() + grace);
+    if (absl::IsDeadlineExceeded(ended)) {
+      ABSL_RETURN_IF_ERROR(Kill("KILL", kKillTime));
+      ended = AwaitEnd(absl::Now() + kKillTime);
+    }
+    ABSL_RETURN_IF_ERROR(ended);
   }
   return Wait(absl::Now() + kKillTime);
 }
@@ -318,7 +262,13 @@ absl::StatusOr<ExitStatus> DockerSession::Stop(absl::Duration grace) {
 absl::StatusOr<ExitStatus> DockerSession::Wait(absl::Time deadline) {
   ABSL_RETURN_IF_ERROR(StillThere());
   absl::StatusOr<UniqueFd> engine = absl::UnavailableError("");
-  if (!WrittenEnd().has_value()) {
+  if (!HasWrittenEnd() && client_->address().is_tls()) {
+    ABSL_ASSIGN_OR_RETURN(const UniqueFd held, held_->ExitFd());
+    ABSL_RETURN_IF_ERROR(WaitFd(held.get(), POLLIN, deadline, "wait for the session"));
+    if (!HasWrittenEnd()) {
+      ABSL_RETURN_IF_ERROR(AwaitEnd(deadline));
+    }
+  } else if (!HasWrittenEnd()) {
     engine = WaitFdOfEngine(std::max(std::min(deadline, absl::Now() + kAskTime),
                                      absl::Now() + absl::Milliseconds(200)));
     if (engine.ok()) {
@@ -327,25 +277,27 @@ absl::StatusOr<ExitStatus> DockerSession::Wait(absl::Time deadline) {
       const absl::Status waited = WaitFdOrCancel(
           engine->get(), POLLIN, held.ok() ? held->get() : -1, deadline, "wait for the session");
       if (absl::IsDeadlineExceeded(waited)) return waited;
-      if (absl::IsCancelled(waited) && !WrittenEnd().has_value()) {
+      if (absl::IsCancelled(waited) && !HasWrittenEnd()) {
         ABSL_RETURN_IF_ERROR(WaitFd(engine->get(), POLLIN, deadline, "wait for the session"));
       }
     }
   }
   ABSL_RETURN_IF_ERROR(StillThere());
-  if (engine.ok() && !WrittenEnd().has_value()) {
+  if (engine.ok() && !HasWrittenEnd()) {
     const absl::Status code = ReadWait(engine->get()).status();
-    if (!code.ok() && !WrittenEnd().has_value()) return code;
+    if (!code.ok() && !HasWrittenEnd()) return code;
     held_->Wait(absl::Now() + kAskTime).IgnoreError();
   }
-  ABSL_ASSIGN_OR_RETURN(const Truth truth, Ask());
+  ABSL_ASSIGN_OR_RETURN(const ContainerTruth truth, Ask());
   if (truth.state == SessionState::kExited) return truth.exit;
   return absl::UnavailableError(absl::StrCat("the session's end is not known: ", truth.reason));
 }
 
 absl::StatusOr<UniqueFd> DockerSession::ExitFd() {
   ABSL_RETURN_IF_ERROR(StillThere());
-  if (!WrittenEnd().has_value()) {
+  // Under TLS the engine's answer cannot be polled for; the relay, which knows as much, can.
+  if (client_->address().is_tls()) return held_->ExitFd();
+  if (!HasWrittenEnd()) {
     absl::StatusOr<UniqueFd> engine = WaitFdOfEngine(absl::Now() + kAskTime);
     if (!absl::IsNotFound(engine.status())) return engine;
   }
@@ -359,17 +311,16 @@ absl::StatusOr<UniqueFd> DockerSession::ExitFd() {
 absl::Status DockerSession::Destroy(absl::Duration grace) {
   if (absl::IsNotFound(store_->Read(uid_).status())) return absl::OkStatus();
   // The engine first: without its word that the container is gone, the record stays.
-  const Truth truth = AskEngine(kAskTime);
+  const absl::StatusOr<Json> container = client_->Get(At("/json"), kAskTime);
+  const ContainerTruth truth = TruthOfInspect(container);
   if (truth.state == SessionState::kUnknown) return absl::UnavailableError(truth.reason);
-  if (truth.state == SessionState::kRunning) {
-    const absl::StatusOr<UniqueFd> engine = WaitFdOfEngine(absl::Now() + kAskTime);
-    if (engine.ok() && grace > absl::ZeroDuration()) {
-      ABSL_RETURN_IF_ERROR(Kill("TERM"));
-      WaitFd(engine->get(), POLLIN, absl::Now() + grace, "").IgnoreError();
-    }
+  if (truth.state == SessionState::kRunning && grace > absl::ZeroDuration()) {
+    ABSL_RETURN_IF_ERROR(Kill("TERM", kAskTime));
+    AwaitEnd(absl::Now() + grace).IgnoreError();
   }
-  if (truth.reuse) {
-    ABSL_RETURN_IF_ERROR(Kill("KILL"));
+  if (container.ok() &&
+      TextAt(*container, absl::StrCat("/Config/Labels/", kLabelReuse)) == "true") {
+    ABSL_RETURN_IF_ERROR(Kill("KILL", kKillTime));
   } else {
     const absl::Status removed = client_->Delete(At("?force=1&v=1"), kKillTime).status();
     // 409: somebody else is removing it.

@@ -4,7 +4,6 @@
 #define BERTH_RUNTIME_DOCKER_DOCKER_SESSION_H_
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "runtime/docker/container_truth.h"
 #include "runtime/docker/engine_client.h"
 #include "runtime/record/record.h"
 #include "runtime/record/store.h"
@@ -20,6 +20,9 @@
 #include "sandbox/base/unique_fd.h"
 
 namespace berth {
+
+// Of a session whose keeper told `info`: what it is, as the engine or the relay has it.
+void CompleteInfo(const Record& record, const ContainerTruth& truth, SessionInfo* info);
 
 class DockerSession final : public Session {
  public:
@@ -51,22 +54,14 @@ class DockerSession final : public Session {
   absl::Status Destroy(absl::Duration grace) override;
 
  private:
-  struct Truth {
-    SessionState state = SessionState::kUnknown;
-    ExitStatus exit;
-    std::string reason;
-    bool reuse = false;
-  };
-
-  // What the engine says, or that it says nothing.
-  Truth AskEngine(absl::Duration limit) const;
   // What is known, by what was written down or by the engine. NotFound if the session is gone.
-  absl::StatusOr<Truth> Ask() const;
-  // The end as the relay wrote it down.
-  std::optional<ExitStatus> WrittenEnd() const;
+  absl::StatusOr<ContainerTruth> Ask() const;
+  bool HasWrittenEnd() const { return WrittenEnd(*store_, uid_).has_value(); }
   absl::Status StillThere() const;
   std::string At(absl::string_view rest) const;
-  absl::Status Kill(const char* signal) const;
+  absl::Status Kill(const char* signal, absl::Duration limit) const;
+  // Until the engine says that the container does not run. DeadlineExceeded, Unavailable.
+  absl::Status AwaitEnd(absl::Time deadline) const;
   absl::StatusOr<UniqueFd> WaitFdOfEngine(absl::Time deadline) const;
 
   const std::shared_ptr<const Store> store_;

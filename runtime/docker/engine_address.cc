@@ -31,13 +31,6 @@ std::string Variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-absl::Status NoTls(absl::string_view who) {
-  return absl::UnimplementedError(
-      absl::StrCat(who,
-                   " asks for TLS, which this build of berth does not have; forward the "
-                   "engine's socket instead (ssh -L) and set DOCKER_HOST to it"));
-}
-
 // A file that is not there, too long or no JSON is null.
 Json ReadJson(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -58,60 +51,83 @@ Json At(const Json& json, const char* key) {
   return json.is_object() && json.contains(key) ? json[key] : Json();
 }
 
+struct Endpoint {
+  std::string host;
+  std::string tls_folder;  // "" without TLS
+  bool verify = true;
+};
+
 // The folders of contexts are named by a sum of their names; what counts is the name inside.
-absl::StatusOr<EngineAddress> FromContext(const std::string& folder, const std::string& name) {
+absl::StatusOr<Endpoint> FromContext(const std::string& folder, const std::string& name) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder + "/contexts/meta", error)) {
     const Json meta = ReadJson(entry.path().string() + "/meta.json");
     if (TextAt(meta, "Name") != name) continue;
-    const Json endpoint = At(At(meta, "Endpoints"), "docker");
+    const Json docker = At(At(meta, "Endpoints"), "docker");
+    Endpoint endpoint;
+    endpoint.host = TextAt(docker, "Host");
+    if (endpoint.host.empty())
+      return absl::FailedPreconditionError(absl::StrCat("context '", name, "' names no engine"));
     const std::string tls =
         absl::StrCat(folder, "/contexts/tls/", entry.path().filename().string(), "/docker");
-    if (std::filesystem::exists(tls, error)) return NoTls(absl::StrCat("context '", name, "'"));
-    const std::string host = TextAt(endpoint, "Host");
-    if (host.empty())
-      return absl::FailedPreconditionError(absl::StrCat("context '", name, "' names no engine"));
-    return EngineAddress::Parse(host);
+    if (std::filesystem::exists(tls, error)) endpoint.tls_folder = tls;
+    endpoint.verify = At(docker, "SkipTLSVerify") != Json(true);
+    return endpoint;
   }
   return absl::NotFoundError(absl::StrCat("there is no docker context '", name, "' in ", folder));
 }
 
+absl::Status Bad(absl::string_view text, absl::string_view why) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("engine address '", absl::CHexEscape(text), "': ", why));
+}
+
 }  // namespace
+
+absl::Status EngineAddress::TakeHost(absl::string_view rest, int default_port) {
+  absl::ConsumeSuffix(&rest, "/");
+  port_ = default_port;
+  const size_t colon = rest.rfind(':');
+  // A colon inside the brackets is an IPv6 address's own.
+  if (colon != absl::string_view::npos && rest.find(']', colon) == absl::string_view::npos) {
+    if (!absl::SimpleAtoi(rest.substr(colon + 1), &port_) || port_ < 1 || port_ > 65535)
+      return Bad(text_, "a port is a number from 1 to 65535");
+    rest = rest.substr(0, colon);
+  }
+  if (absl::ConsumePrefix(&rest, "[")) absl::ConsumeSuffix(&rest, "]");
+  if (rest.empty()) rest = "127.0.0.1";
+  for (const char c : rest) {
+    if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && !absl::StrContains("-._:%", c))
+      return Bad(text_, "that is no host");
+  }
+  host_ = rest;
+  return absl::OkStatus();
+}
 
 absl::StatusOr<EngineAddress> EngineAddress::Parse(absl::string_view text) {
   EngineAddress address;
   address.text_ = text;
   absl::string_view rest = text;
-  const auto bad = [text](absl::string_view why) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("engine address '", absl::CHexEscape(text), "': ", why));
-  };
   if (absl::ConsumePrefix(&rest, "unix://")) {
-    if (rest.empty() || rest[0] != '/') return bad("the path of a unix socket is absolute");
-    if (rest.size() > 107) return bad("the path of a unix socket has 107 bytes at most");
-    if (absl::StrContains(rest, '\0')) return bad("it has a NUL byte");
+    if (rest.empty() || rest[0] != '/') return Bad(text, "the path of a unix socket is absolute");
+    if (rest.size() > 107) return Bad(text, "the path of a unix socket has 107 bytes at most");
+    if (absl::StrContains(rest, '\0')) return Bad(text, "it has a NUL byte");
     address.host_ = rest;
     return address;
   }
   if (absl::ConsumePrefix(&rest, "tcp://") || absl::ConsumePrefix(&rest, "http://")) {
-    absl::ConsumeSuffix(&rest, "/");
-    address.port_ = 2375;
-    const size_t colon = rest.rfind(':');
-    // A colon inside the brackets is an IPv6 address's own.
-    if (colon != absl::string_view::npos && rest.find(']', colon) == absl::string_view::npos) {
-      if (!absl::SimpleAtoi(rest.substr(colon + 1), &address.port_) || address.port_ < 1 ||
-          address.port_ > 65535) {
-        return bad("a port is a number from 1 to 65535");
-      }
-      rest = rest.substr(0, colon);
-    }
-    if (absl::ConsumePrefix(&rest, "[")) absl::ConsumeSuffix(&rest, "]");
-    if (rest.empty()) rest = "127.0.0.1";
-    for (const char c : rest) {
-      if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && !absl::StrContains("-._:%", c))
-        return bad("that is no host");
-    }
-    address.host_ = rest;
+    ABSL_RETURN_IF_ERROR(address.TakeHost(rest, 2375));
+    return address;
+  }
+  address.tls_verify_ = absl::ConsumePrefix(&rest, "tls://");
+  if (address.tls_verify_ || absl::ConsumePrefix(&rest, "tls-any://")) {
+    const size_t slash = rest.find('/');
+    if (slash == absl::string_view::npos || slash + 1 == rest.size())
+      return Bad(text, "give tls://host:port/folder, with the certificates in that folder");
+    if (rest.find_first_of(absl::string_view("\n\0", 2)) != absl::string_view::npos)
+      return Bad(text, "the folder has a newline or a NUL byte in it");
+    address.tls_folder_ = rest.substr(slash);
+    ABSL_RETURN_IF_ERROR(address.TakeHost(rest.substr(0, slash), 2376));
     return address;
   }
   for (const char* scheme : {"ssh://", "fd://", "npipe://"}) {
@@ -122,8 +138,23 @@ absl::StatusOr<EngineAddress> EngineAddress::Parse(absl::string_view text) {
                        "socket (ssh -L) and set DOCKER_HOST to it"));
     }
   }
-  if (absl::StartsWith(text, "https://")) return NoTls(absl::StrCat("engine '", text, "'"));
-  return bad("give unix:///path or tcp://host:port");
+  if (absl::StartsWith(text, "https://"))
+    return Bad(text, "give tcp://host:port, and set DOCKER_TLS_VERIFY=1");
+  return Bad(text, "give unix:///path or tcp://host:port");
+}
+
+absl::StatusOr<EngineAddress> EngineAddress::WithTls(absl::string_view text,
+                                                     const std::string& folder, bool verify) {
+  absl::string_view host = text;
+  if (!absl::ConsumePrefix(&host, "tcp://")) absl::ConsumePrefix(&host, "http://");
+  EngineAddress address;
+  address.text_ = text;
+  ABSL_RETURN_IF_ERROR(address.TakeHost(host, 2376));
+  const bool six = absl::StrContains(address.host_, ':');
+  std::error_code error;
+  return Parse(absl::StrCat(verify ? "tls://" : "tls-any://", six ? "[" : "", address.host_,
+                            six ? "]" : "", ":", address.port_,
+                            std::filesystem::absolute(folder, error).string()));
 }
 
 absl::StatusOr<EngineAddress> EngineAddress::Resolve() {
@@ -136,13 +167,20 @@ absl::StatusOr<EngineAddress> EngineAddress::Resolve() {
   } else if (context.empty()) {
     context = TextAt(ReadJson(folder + "/config.json"), "currentContext");
   }
-  if (!context.empty() && context != "default") return FromContext(folder, context);
-  ABSL_ASSIGN_OR_RETURN(EngineAddress address, Parse(host.empty() ? kDefault : host));
-  if (!address.is_unix() &&
-      (!Variable("DOCKER_TLS_VERIFY").empty() || !Variable("DOCKER_TLS").empty())) {
-    return NoTls("DOCKER_TLS_VERIFY");
+  Endpoint endpoint;
+  if (!context.empty() && context != "default") {
+    ABSL_ASSIGN_OR_RETURN(endpoint, FromContext(folder, context));
+  } else {
+    endpoint.host = host.empty() ? kDefault : host;
+    endpoint.verify = !Variable("DOCKER_TLS_VERIFY").empty();
+    if (endpoint.verify || !Variable("DOCKER_TLS").empty()) {
+      endpoint.tls_folder = Variable("DOCKER_CERT_PATH");
+      if (endpoint.tls_folder.empty()) endpoint.tls_folder = folder;
+    }
   }
-  return address;
+  ABSL_ASSIGN_OR_RETURN(EngineAddress address, Parse(endpoint.host));
+  if (address.is_unix() || endpoint.tls_folder.empty()) return address;
+  return WithTls(endpoint.host, endpoint.tls_folder, endpoint.verify);
 }
 
 }  // namespace berth

@@ -9,6 +9,7 @@
 
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
@@ -18,24 +19,36 @@ class EngineAddress {
  public:
   static constexpr char kDefault[] = "unix:///var/run/docker.sock";
 
-  // unix:///path and tcp://host[:port] (http:// too). Unimplemented, with the reason, for ssh, fd
-  // and npipe; InvalidArgument for anything else.
+  // unix:///path, tcp://host[:port] (http:// too), and what text() gives for an engine with TLS.
+  // Unimplemented, with the remedy, for ssh, fd and npipe; InvalidArgument for anything else.
   static absl::StatusOr<EngineAddress> Parse(absl::string_view text);
 
-  // NotFound if the context that is named does not exist. Unimplemented for one that wants TLS:
-  // this build has no TLS library, and an engine that asks for it is never talked to without.
+  // NotFound if the context that is named does not exist. A tcp engine is talked to with TLS if
+  // $DOCKER_TLS_VERIFY or $DOCKER_TLS is set, or its context has certificates; only $DOCKER_TLS
+  // without the other, or a context that says so, takes any certificate of the engine's.
   static absl::StatusOr<EngineAddress> Resolve();
 
-  // As Parse takes it.
+  // As Parse takes it: what a record names an engine by. With TLS it is tls://host:port/folder, or
+  // tls-any://… if the engine's certificate is not looked at.
   const std::string& text() const { return text_; }
   bool is_unix() const { return port_ == 0; }
   const std::string& path() const { return host_; }  // of a unix socket
   const std::string& host() const { return host_; }
   int port() const { return port_; }
+  bool is_tls() const { return !tls_folder_.empty(); }
+  // With ca.pem, cert.pem and key.pem.
+  const std::string& tls_folder() const { return tls_folder_; }
+  bool tls_verify() const { return tls_verify_; }
 
  private:
   EngineAddress() = default;
-  std::string text_, host_;
+  // `text` is a tcp address. Docker's port for TLS is 2376.
+  static absl::StatusOr<EngineAddress> WithTls(absl::string_view text, const std::string& folder,
+                                               bool verify);
+  absl::Status TakeHost(absl::string_view rest, int default_port);
+
+  std::string text_, host_, tls_folder_;
+  bool tls_verify_ = true;
   int port_ = 0;  // 0: a unix socket
 };
 

@@ -39,12 +39,12 @@ TEST(EngineAddress, UnixAndTcpAreUnderstood) {
 TEST(EngineAddress, OthersAreRefusedWithTheReason) {
   for (const char* text :
        {"", "unix://", "unix://relative", "tcp://h:0", "tcp://h:99999", "tcp://h:x", "tcp://a b",
-        "tcp://a/b\r\nX: y", "gopher://x", "/var/run/docker.sock"}) {
+        "tcp://a/b\r\nX: y", "gopher://x", "/var/run/docker.sock", "https://host:2376"}) {
     EXPECT_THAT(EngineAddress::Parse(text), StatusIs(absl::StatusCode::kInvalidArgument)) << text;
   }
   EXPECT_THAT(EngineAddress::Parse("unix:///" + std::string(200, 'x')),
               StatusIs(absl::StatusCode::kInvalidArgument));
-  for (const char* text : {"ssh://me@host", "npipe:////./pipe/x", "fd://", "https://host:2376"}) {
+  for (const char* text : {"ssh://me@host", "npipe:////./pipe/x", "fd://"}) {
     EXPECT_THAT(EngineAddress::Parse(text), StatusIs(absl::StatusCode::kUnimplemented)) << text;
   }
 }
@@ -103,18 +103,45 @@ TEST_F(Resolve, AContextThatIsNotThereOrNotReadableIsToldByName) {
 }
 
 TEST_F(Resolve, WhatAsksForTlsIsNeverTalkedToWithout) {
-  setenv("DOCKER_HOST", "tcp://far:2376", 1);
+  setenv("DOCKER_HOST", "tcp://far", 1);
   setenv("DOCKER_TLS_VERIFY", "1", 1);
-  EXPECT_THAT(EngineAddress::Resolve(),
-              StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("TLS")));
+  auto address = EngineAddress::Resolve();
+  ASSERT_THAT(address, IsOk());
+  EXPECT_TRUE(address->is_tls() && address->tls_verify());
+  EXPECT_EQ(address->text(), absl::StrCat("tls://far:2376", folder_));
+  setenv("DOCKER_CERT_PATH", "/certs", 1);
+  EXPECT_EQ(EngineAddress::Resolve()->text(), "tls://far:2376/certs");
+  unsetenv("DOCKER_TLS_VERIFY");
+  setenv("DOCKER_TLS", "1", 1);
+  setenv("DOCKER_HOST", "tcp://[::1]:99", 1);
+  EXPECT_EQ(EngineAddress::Resolve()->text(), "tls-any://[::1]:99/certs");
+  unsetenv("DOCKER_CERT_PATH");
   unsetenv("DOCKER_HOST");
-  EXPECT_THAT(EngineAddress::Resolve(), IsOk());  // a unix socket has none
+  EXPECT_FALSE(EngineAddress::Resolve()->is_tls());  // a unix socket has none
+  unsetenv("DOCKER_TLS");
   Write("contexts/meta/aaaa/meta.json",
         R"({"Name":"far","Endpoints":{"docker":{"Host":"tcp://far:1"}}})");
   Write("contexts/tls/aaaa/docker/ca.pem", "x");
   setenv("DOCKER_CONTEXT", "far", 1);
-  EXPECT_THAT(EngineAddress::Resolve(),
-              StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("TLS")));
+  EXPECT_EQ(EngineAddress::Resolve()->text(),
+            absl::StrCat("tls://far:1", folder_, "/contexts/tls/aaaa/docker"));
+  Write("contexts/meta/aaaa/meta.json",
+        R"({"Name":"far","Endpoints":{"docker":{"Host":"tcp://far:1","SkipTLSVerify":true}}})");
+  EXPECT_FALSE(EngineAddress::Resolve()->tls_verify());
+}
+
+TEST(EngineAddress, TakesBackTheTextOfAnEngineWithTls) {
+  for (const char* text : {"tls://far:2376/certs", "tls-any://[::1]:99/a b/c"}) {
+    auto address = EngineAddress::Parse(text);
+    ASSERT_THAT(address, IsOk()) << text;
+    EXPECT_EQ(address->text(), text);
+    EXPECT_TRUE(address->is_tls() && !address->is_unix());
+    EXPECT_EQ(address->tls_verify(), text[3] == ':');
+  }
+  EXPECT_EQ(EngineAddress::Parse("tls-any://[::1]:99/a b/c")->tls_folder(), "/a b/c");
+  EXPECT_EQ(EngineAddress::Parse("tls-any://[::1]:99/a b/c")->host(), "::1");
+  for (const char* text : {"tls://far:2376", "tls://far/", "tls://far:0/x", "tls:///\n"})
+    EXPECT_THAT(EngineAddress::Parse(text), StatusIs(absl::StatusCode::kInvalidArgument)) << text;
 }
 
 }  // namespace

@@ -1,6 +1,10 @@
 #include "runtime/docker/engine_client.h"
 
+#include <errno.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -20,6 +24,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "httplib.h"
+#include "sandbox/base/unique_fd.h"
 
 namespace berth {
 namespace {
@@ -50,7 +55,9 @@ absl::Status FromReply(int status, const std::string& body, absl::string_view st
     case 503:
       return absl::UnavailableError(text);
     default:
-      return absl::InternalError(text);
+      // A redirect, an upgrade that nobody asked for, or what HTTP does not have.
+      return status / 100 == 4 || status / 100 == 5 ? absl::InternalError(text)
+                                                    : absl::DataLossError(text);
   }
 }
 
@@ -81,11 +88,81 @@ bool TruthAt(const Json& json, absl::string_view pointer) {
   return ValueAt<bool>(json, pointer, false, &Json::is_boolean);
 }
 
+namespace {
+
+std::unique_ptr<httplib::ClientImpl> Connect(const EngineAddress& address) {
+  if (!address.is_tls()) {
+    auto plain = std::make_unique<httplib::ClientImpl>(address.host(),
+                                                       address.is_unix() ? 80 : address.port());
+    if (address.is_unix()) plain->set_address_family(AF_UNIX);
+    return plain;
+  }
+  const std::string& folder = address.tls_folder();
+  const std::string cert = folder + "/cert.pem", key = folder + "/key.pem";
+  const bool has_cert = access(cert.c_str(), F_OK) == 0 || access(key.c_str(), F_OK) == 0;
+  auto secure =
+      has_cert ? std::make_unique<httplib::SSLClient>(address.host(), address.port(), cert, key)
+               : std::make_unique<httplib::SSLClient>(address.host(), address.port());
+  secure->enable_server_certificate_verification(address.tls_verify());
+  secure->enable_server_hostname_verification(address.tls_verify());
+  if (address.tls_verify()) secure->set_ca_cert_path(folder + "/ca.pem");
+  return secure;
+}
+
+// What to look at when two sides do not agree on TLS.
+std::string TlsHint(const EngineAddress& address, httplib::Error error) {
+  if (!address.is_tls()) return "";
+  const std::string& folder = address.tls_folder();
+  for (const char* name : {"/ca.pem", "/cert.pem", "/key.pem"}) {
+    if ((name[1] == 'k' || name[2] == 'e' || address.tls_verify()) &&
+        access((folder + name).c_str(), R_OK) != 0)
+      return absl::StrCat("; TLS: there is no ", folder, name, " to be read");
+  }
+  switch (error) {
+    case httplib::Error::SSLServerVerification:
+      return absl::StrCat("; TLS: the engine's certificate is not one of ", folder, "/ca.pem");
+    case httplib::Error::SSLServerHostnameVerification:
+      return absl::StrCat("; TLS: the engine's certificate is not for '", address.host(), "'");
+    case httplib::Error::SSLLoadingCerts:
+      return absl::StrCat("; TLS: the files in ", folder, " are no certificates");
+    case httplib::Error::SSLConnection:
+    case httplib::Error::Read:
+      return absl::StrCat("; TLS: the engine may not take ", folder, "/cert.pem");
+    default:
+      return "";
+  }
+}
+
+// What to do about a socket that cannot be connected to; the library does not tell why.
+std::string SocketHint(const EngineAddress& address) {
+  if (!address.is_unix()) return "";
+  const UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_un to{};
+  to.sun_family = AF_UNIX;
+  memcpy(to.sun_path, address.path().data(), address.path().size());  // Parse saw to its length
+  if (!fd.ok() || connect(fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof(to)) == 0)
+    return "";
+  switch (errno) {
+    case ENOENT:
+      return "; there is no such socket: start the engine, or name another with DOCKER_HOST";
+    case ECONNREFUSED:
+      return "; nobody listens there: start the engine";
+    case EACCES:
+      return "; this user may not open the socket: join the group that owns it";
+    default:
+      return "";
+  }
+}
+
+std::string Hint(const EngineAddress& address, httplib::Error error) {
+  return error == httplib::Error::Connection ? SocketHint(address) : TlsHint(address, error);
+}
+
+}  // namespace
+
 class EngineClient::Connection {
  public:
-  explicit Connection(const EngineAddress& address)
-      : http(address.host(), address.is_unix() ? 80 : address.port()) {
-    if (address.is_unix()) http.set_address_family(AF_UNIX);
+  explicit Connection(const EngineAddress& address) : client(Connect(address)), http(*client) {
     // The engine refuses a request whose Host is a path.
     http.set_default_headers({{"Host", address.is_unix() ? "docker" : address.host()}});
     http.set_keep_alive(true);
@@ -94,7 +171,8 @@ class EngineClient::Connection {
     http.set_decompress(false);
     http.set_path_encode(false);  // paths are made of ids and of what Escape gave
   }
-  httplib::ClientImpl http;
+  const std::unique_ptr<httplib::ClientImpl> client;
+  httplib::ClientImpl& http;
 };
 
 EngineClient::EngineClient(EngineAddress address) : address_(std::move(address)) {}
@@ -148,9 +226,9 @@ absl::StatusOr<EngineClient::Reply> EngineClient::Send(const char* method, const
   if (too_long)
     return absl::DataLossError(absl::StrCat(step, ": the engine's answer does not end"));
   if (!result) {
-    return absl::UnavailableError(absl::StrCat("the engine at ", address_.text(),
-                                               " does not answer (", step, ": ",
-                                               httplib::to_string(result.error()), ")"));
+    return absl::UnavailableError(
+        absl::StrCat("the engine at ", address_.text(), " does not answer (", step, ": ",
+                     httplib::to_string(result.error()), ")", Hint(address_, result.error())));
   }
   reply.status = result->status;
   absl::MutexLock lock(mutex_);

@@ -38,9 +38,7 @@ class Progress {
   // False if the caller gives up or the engine told an error.
   bool Take(const Json& line) {
     if (const std::string text = TextAt(line, "/error"); !text.empty()) {
-      error = absl::StrContains(text, "not found") || absl::StrContains(text, "does not exist")
-                  ? absl::NotFoundError(text)
-                  : absl::UnavailableError(text);
+      error = absl::UnavailableError(text);
       return false;
     }
     const std::string id = TextAt(line, "/id");
@@ -89,6 +87,23 @@ class Progress {
   const OnPull* const on_pull_;
   absl::btree_map<std::string, Layer> layers_;
 };
+
+// What became of a pull: the engine tells most of what a registry says in words only.
+absl::Status PullFailure(const std::string& name, const absl::Status& status) {
+  const std::string text = absl::StrCat("pull image '", name, "': ", status.message());
+  const auto says = [&status](absl::string_view words) {
+    return absl::StrContainsIgnoreCase(status.message(), words);
+  };
+  if (says("unauthorized") || says("no basic auth") || says("access denied") || says("denied:")) {
+    return absl::PermissionDeniedError(
+        absl::StrCat(text,
+                     "; berth has no credentials of registries: pull it with the docker "
+                     "command, after docker login"));
+  }
+  if (says("not found") || says("manifest unknown")) return absl::NotFoundError(text);
+  if (status.code() == absl::StatusCode::kInternal) return absl::UnavailableError(text);
+  return absl::Status(status.code(), text);
+}
 
 }  // namespace
 
@@ -155,10 +170,9 @@ absl::StatusOr<Image> Images::Pull(const std::string& name, const OnPull& progre
   const absl::Status pulled = client_->Lines(
       absl::StrCat("/images/create?fromImage=", EscapeUrl(repository), "&tag=", EscapeUrl(tag)), "",
       [&state](const Json& line) { return state.Take(line); }, limit);
-  if (!state.error.ok())
-    return absl::Status(state.error.code(),
-                        absl::StrCat("pull image '", name, "': ", state.error.message()));
-  ABSL_RETURN_IF_ERROR(pulled);
+  if (!state.error.ok()) return PullFailure(name, state.error);
+  if (absl::IsCancelled(pulled)) return pulled;
+  if (!pulled.ok()) return PullFailure(name, pulled);
   return Inspect(name);
 }
 

@@ -21,6 +21,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "runtime/docker/relay/relay_image.h"
+#include "runtime/docker/relay/relay_tls_image.h"
 #include "runtime/record/random_id.h"
 #include "sandbox/base/errno_status.h"
 #include "sandbox/base/wait_fd.h"
@@ -32,10 +33,10 @@ namespace {
 
 constexpr char kFilterFile[] = "filter";
 
-absl::StatusOr<int> MakeRelay() {
+absl::StatusOr<int> MakeRelay(std::string_view image) {
   UniqueFd fd(memfd_create("berth-relay", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd.ok()) return ErrnoStatus(errno, "make a memfd for the relay");
-  for (std::string_view rest = RelayImage(); !rest.empty();) {
+  for (std::string_view rest = image; !rest.empty();) {
     const ssize_t n = write(fd.get(), rest.data(), rest.size());
     if (n <= 0) return ErrnoStatus(errno, "write the relay");
     rest.remove_prefix(static_cast<size_t>(n));
@@ -47,8 +48,13 @@ absl::StatusOr<int> MakeRelay() {
 
 }  // namespace
 
-absl::StatusOr<std::string> RelayPath() {
-  static const absl::StatusOr<int>* const fd = new absl::StatusOr<int>(MakeRelay());
+absl::StatusOr<std::string> RelayPath(bool tls) {
+  static const auto* const plain = new absl::StatusOr<int>(MakeRelay(RelayImage()));
+  const absl::StatusOr<int>* fd = plain;
+  if (tls) {
+    static const auto* const secure = new absl::StatusOr<int>(MakeRelay(RelayTlsImage()));
+    fd = secure;
+  }
   ABSL_RETURN_IF_ERROR(fd->status());
   // By this process's number, which is its own as long as it runs this.
   return absl::StrCat("/proc/", getpid(), "/fd/", **fd);

@@ -84,20 +84,31 @@ absl::StatusOr<std::string> NumericAddress(const EngineAddress& address) {
   const int error = getnameinfo(addresses->ai_addr, addresses->ai_addrlen, host, sizeof(host),
                                 nullptr, 0, NI_NUMERICHOST);
   if (error != 0) return Gone(address, gai_strerror(error));
+  if (address.is_tls()) {
+    return absl::StrCat("tls:", host, ":", address.port(), "\n", address.host(), "\n",
+                        address.tls_folder(), "\n", address.tls_verify() ? "verify" : "");
+  }
   return absl::StrCat("tcp:", host, ":", address.port());
 }
 
-absl::StatusOr<UniqueFd> OpenWait(const EngineAddress& address, const std::string& version,
-                                  const std::string& container, absl::Time deadline) {
+absl::StatusOr<UniqueFd> SendCall(const EngineAddress& address, const std::string& call,
+                                  absl::Time deadline) {
+  if (address.is_tls())
+    return absl::UnimplementedError("an answer under TLS is not to be waited for by poll");
   ABSL_ASSIGN_OR_RETURN(UniqueFd fd, Connect(address, deadline));
   // 1.0: the answer ends with the connection and has no chunks.
-  const std::string request = absl::StrCat("POST ", version, "/containers/", container,
-                                           "/wait HTTP/1.0\r\nHost: docker\r\n"
-                                           "Content-Length: 0\r\n\r\n");
+  const std::string request =
+      absl::StrCat(call, " HTTP/1.0\r\nHost: docker\r\nContent-Length: 0\r\n\r\n");
   if (send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL) !=
       static_cast<ssize_t>(request.size())) {
     return Gone(address, strerror(errno));
   }
+  return fd;
+}
+
+absl::StatusOr<UniqueFd> OpenStream(const EngineAddress& address, const std::string& call,
+                                    absl::Time deadline) {
+  ABSL_ASSIGN_OR_RETURN(UniqueFd fd, SendCall(address, call, deadline));
   // One byte at a time: what is behind the head must stay there to be polled for.
   std::string text;
   while (!absl::EndsWith(text, "\r\n\r\n")) {
@@ -114,9 +125,17 @@ absl::StatusOr<UniqueFd> OpenWait(const EngineAddress& address, const std::strin
   int status = 0;
   if (text.size() < 12 || !absl::SimpleAtoi(text.substr(9, 3), &status))
     return Gone(address, "its answer is not HTTP");
-  if (status == 404)
-    return absl::NotFoundError(absl::StrCat("the engine has no container ", container));
+  if (status == 404) return absl::NotFoundError("the engine has no such thing");
   if (status != 200) return Gone(address, absl::StrCat("HTTP ", status));
+  return fd;
+}
+
+absl::StatusOr<UniqueFd> OpenWait(const EngineAddress& address, const std::string& version,
+                                  const std::string& container, absl::Time deadline) {
+  absl::StatusOr<UniqueFd> fd = OpenStream(
+      address, absl::StrCat("POST ", version, "/containers/", container, "/wait"), deadline);
+  if (absl::IsNotFound(fd.status()))
+    return absl::NotFoundError(absl::StrCat("the engine has no container ", container));
   return fd;
 }
 

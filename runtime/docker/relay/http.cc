@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -15,6 +16,7 @@
 #include <string_view>
 #include <utility>
 
+#include "runtime/docker/relay/tls_tunnel.h"
 #include "sandbox/launcher/kernel.h"
 
 namespace berth::relay {
@@ -52,7 +54,7 @@ UniqueFd ConnectUnix(const std::string& path) {
   return fd;
 }
 
-UniqueFd ConnectTcp(std::string host, int port) {
+UniqueFd ConnectTcp(const std::string& host, int port, const Deadline& deadline) {
   sockaddr_in6 six{};
   sockaddr_in four{};
   const bool is_six = inet_pton(AF_INET6, host.c_str(), &six.sin6_addr) == 1;
@@ -61,11 +63,18 @@ UniqueFd ConnectTcp(std::string host, int port) {
   six.sin6_family = AF_INET6;
   four.sin_family = AF_INET;
   six.sin6_port = four.sin_port = htons(static_cast<uint16_t>(port));
-  UniqueFd fd(socket(is_six ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  UniqueFd fd(socket(is_six ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const sockaddr* address =
       is_six ? reinterpret_cast<sockaddr*>(&six) : reinterpret_cast<sockaddr*>(&four);
-  if (!fd.ok() || connect(fd.get(), address, is_six ? sizeof(six) : sizeof(four)) != 0)
-    return UniqueFd();
+  if (!fd.ok()) return fd;
+  if (connect(fd.get(), address, is_six ? sizeof(six) : sizeof(four)) != 0) {
+    if (errno != EINPROGRESS || !deadline.Wait(fd.get(), POLLOUT)) return UniqueFd();
+    int failed = 0;
+    socklen_t size = sizeof(failed);
+    getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &failed, &size);
+    if (failed != 0) return errno = failed, UniqueFd();
+  }
+  fcntl(fd.get(), F_SETFL, fcntl(fd.get(), F_GETFL) & ~O_NONBLOCK);
   const int on = 1;
   setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   // A machine elsewhere that vanishes is noticed.
@@ -116,18 +125,35 @@ std::string Head(const char* method, const std::string& path, const char* versio
 
 }  // namespace
 
-UniqueFd Connect(const std::string& address) {
-  if (address.compare(0, 5, "unix:") == 0) return ConnectUnix(address.substr(5));
-  const size_t colon = address.rfind(':');
-  if (address.compare(0, 4, "tcp:") != 0 || colon < 4) return errno = EINVAL, UniqueFd();
-  return ConnectTcp(address.substr(4, colon - 4), atoi(address.c_str() + colon + 1));
+UniqueFd Connect(const std::string& address, int limit_ms, std::string* error) {
+  const auto told = [error](UniqueFd fd) {
+    if (!fd.ok()) *error = strerror(errno);
+    return fd;
+  };
+  if (address.compare(0, 5, "unix:") == 0) return told(ConnectUnix(address.substr(5)));
+  const std::string where = address.substr(0, address.find('\n'));
+  const size_t colon = where.rfind(':');
+  if (colon == std::string::npos || colon < 4) return *error = "not an address", UniqueFd();
+  UniqueFd fd = told(
+      ConnectTcp(where.substr(4, colon - 4), atoi(where.c_str() + colon + 1), Deadline(limit_ms)));
+  if (!fd.ok() || where.compare(0, 4, "tls:") != 0) return fd;
+  std::string lines[3];
+  size_t at = where.size();
+  for (std::string& line : lines) {
+    if (at >= address.size()) break;
+    const size_t end = address.find('\n', at + 1);
+    line = address.substr(at + 1, end == std::string::npos ? end : end - at - 1);
+    at = end;
+  }
+  return OpenTlsTunnel(std::move(fd), {lines[0], lines[1], lines[2] == "verify"}, limit_ms, error);
 }
 
 Answer Request(const std::string& address, const char* method, const std::string& path,
                std::string_view body, int limit_ms) {
   const Deadline deadline(limit_ms);
-  const UniqueFd fd = Connect(address);
-  if (!fd.ok()) return {0, strerror(errno)};
+  std::string error;
+  const UniqueFd fd = Connect(address, limit_ms, &error);
+  if (!fd.ok()) return {0, error};
   // 1.0: the answer ends with the connection, and has no chunks.
   Answer answer = Exchange(fd.get(), Head(method, path, "1.0", body, ""), deadline);
   while (answer.status != 0 && answer.status != 204 && answer.status != 304) {
@@ -145,8 +171,9 @@ Answer Request(const std::string& address, const char* method, const std::string
 
 Answer Upgrade(const std::string& address, const std::string& path, std::string_view body,
                int limit_ms, UniqueFd* stream) {
-  UniqueFd fd = Connect(address);
-  if (!fd.ok()) return {0, strerror(errno)};
+  std::string error;
+  UniqueFd fd = Connect(address, limit_ms, &error);
+  if (!fd.ok()) return {0, error};
   Answer answer =
       Exchange(fd.get(), Head("POST", path, "1.1", body, "Connection: Upgrade\r\nUpgrade: tcp\r\n"),
                Deadline(limit_ms));

@@ -11,8 +11,9 @@
 
 namespace berth::relay {
 
-// "unix:/path" or "tcp:ADDRESS:PORT" with a numeric address. Not ok() with errno.
-UniqueFd Connect(const std::string& address);
+// "unix:/path", "tcp:ADDRESS:PORT" with a numeric address, or the lines "tls:ADDRESS:PORT", host,
+// folder of certificates, and "verify" or "". Not ok() with *error.
+UniqueFd Connect(const std::string& address, int limit_ms, std::string* error);
 
 struct Answer {
   int status = 0;  // 0: no answer, `body` says why

@@ -38,6 +38,9 @@ using launcher::Step;
 
 constexpr size_t kOutputQueue = 256 << 10;  // read from the program, not yet taken by the engine
 constexpr size_t kPiece = 32 << 10;
+// Milliseconds until a container ends whose maker died before it could tell what to run. A relay
+// that comes later than that starts it again.
+constexpr int kSetupWait = 5000;
 constexpr int kLastWords = 10000;  // milliseconds for the engine to take what is left at the end
 
 // In the child. On top of the engine's own filter; both must agree.
@@ -296,7 +299,9 @@ void Inside::Poll() {
       {reads != 0 ? stdout_.get() : -1, POLLIN, 0},
       {reads != 0 ? stderr_.get() : -1, POLLIN, 0},
   };
-  if (poll(fds, sizeof(fds) / sizeof(fds[0]), -1) < 0) return;
+  const int ready = poll(fds, sizeof(fds) / sizeof(fds[0]), set_up_ ? -1 : kSetupWait);
+  if (ready == 0) outside_gone_ = true;
+  if (ready <= 0) return;
   if (fds[1].revents != 0) ReadStdin();
   ReadOutput(&terminal_, kOutput);
   ReadOutput(&stdout_, kOutput);

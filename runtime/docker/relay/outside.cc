@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/docker/relay/container.h"
 #include "runtime/docker/relay/frames.h"
 #include "runtime/docker/relay/http.h"
 #include "runtime/docker/relay/queue.h"
@@ -31,7 +32,6 @@ namespace berth::relay {
 namespace {
 
 constexpr uint64_t kNever = ~uint64_t{0};
-constexpr int kCallMs = 30000;
 constexpr size_t kPiece = 32 << 10;
 constexpr size_t kOutputQueue = 256 << 10;
 
@@ -40,19 +40,10 @@ constexpr int kWall = 4, kInactivity = 5;
 
 uint64_t After(int64_t ms) { return launcher::NowNs() + static_cast<uint64_t>(ms) * 1000000; }
 
-struct End {
-  int code = 0, signal = 0;
-  bool oom = false, stopped = false;
-  int reason = 0;  // EndReason of runtime/types.h, for a limit that was reached
-};
-
 class Outside {
  public:
-  Outside(std::string address, std::string version, std::string container, std::string report)
-      : address_(std::move(address)),
-        version_(std::move(version)),
-        container_(std::move(container)),
-        report_path_(std::move(report)) {}
+  Outside(Container container, std::string report)
+      : container_(std::move(container)), report_path_(std::move(report)) {}
 
   std::string end_path, filter, cwd;
   bool main = true, cleanup = false;
@@ -63,7 +54,6 @@ class Outside {
   int Run();
 
  private:
-  std::string At(const std::string& path) const { return version_ + path; }
   void Report(const std::string& text);
   bool Open();  // the stream, with what runs behind it started
   void SendSetup();
@@ -76,10 +66,10 @@ class Outside {
   void Stop();
   void CheckLimits();
   void LearnEnd();
-  bool AskForEnd();
   [[noreturn]] void Finish();
 
-  const std::string address_, version_, container_, report_path_;
+  Container container_;
+  const std::string report_path_;
   UniqueFd stream_, signals_;
   std::string early_;  // of the stream, came with the answer's head
   bool terminal_ = false;
@@ -90,7 +80,6 @@ class Outside {
   bool input_open_ = true, stream_open_ = true, reported_ = false;
   bool ended_ = false;  // the inside has said how
   uint64_t kill_at_ = kNever, wall_at_ = kNever, quiet_at_ = kNever;
-  std::string exec_;
   End end_;
 };
 
@@ -117,31 +106,17 @@ std::string Failure(const char* step, const Answer& answer) {
 }
 
 bool Outside::Open() {
-  if (main) {
-    Answer answer = Upgrade(
-        address_, At("/containers/" + container_ + "/attach?stream=1&stdin=1&stdout=1&stderr=1"),
-        "", kCallMs, &stream_);
-    if (!stream_.ok()) return Report(Failure("attach to the container", answer)), false;
-    early_ = answer.body;
-    answer = Request(address_, "POST", At("/containers/" + container_ + "/start"), "", kCallMs);
-    if (answer.status / 100 != 2) return Report(Failure("start the container", answer)), false;
-    return true;
-  }
-  Answer answer = Request(address_, "POST", At("/containers/" + container_ + "/exec"),
-                          R"({"AttachStdin":true,"AttachStdout":true,"AttachStderr":true,)"
-                          R"("Cmd":["/.berth/inside","exec"]})",
-                          kCallMs);
-  // {"Id":"…"}
-  const size_t at = answer.body.find("\"Id\":\"");
-  if (answer.status != 201 || at == std::string::npos)
-    return Report(Failure("make an exec", answer)), false;
-  exec_ = answer.body.substr(at + 6, answer.body.find('"', at + 6) - at - 6);
-  if (exec_.empty() || exec_.find_first_not_of("0123456789abcdef") != std::string::npos)
-    return Report("X 0 the engine gave a malformed id"), false;
-  answer = Upgrade(address_, At("/exec/" + exec_ + "/start"), R"({"Detach":false,"Tty":false})",
-                   kCallMs, &stream_);
-  if (!stream_.ok()) return Report(Failure("start the exec", answer)), false;
+  Answer answer = main ? container_.Attach(&stream_) : container_.Exec(&stream_);
+  if (!stream_.ok())
+    return Report(Failure(main ? "attach to the container" : "start the exec", answer)), false;
   early_ = answer.body;
+  SetNonBlocking(stream_.get());
+  SendSetup();
+  if (!main) return true;
+  // Whoever made the session may have asked for the start already: then this waits for it.
+  answer = container_.Start();
+  if (answer.status / 100 != 2 && answer.status != 304)
+    return Report(Failure("start the container", answer)), false;
   return true;
 }
 
@@ -154,6 +129,7 @@ void Outside::SendSetup() {
   out.Put(terminal_).Put(uint16_t{size.ws_row}).Put(uint16_t{size.ws_col});
   out.Put(std::string_view(cwd)).PutList(command).PutList(env).Put(std::string_view(filter));
   to_engine_.Push(Frame(kSetUp, out.body()));
+  if (!to_engine_.Write(stream_.get())) to_engine_.Clear();
 }
 
 bool Outside::Take(char type, std::string_view body) {
@@ -183,7 +159,9 @@ bool Outside::Take(char type, std::string_view body) {
       end_.code = in.Get<int32_t>();
       end_.signal = in.Get<int32_t>();
       end_.stopped = in.Get<uint8_t>() != 0;
-      return ended_ = in.done();
+      ended_ = in.done();
+      // Of an exec this is the last word; the engine takes long to find out that it has ended.
+      return ended_ && main;
     default:
       return true;
   }
@@ -238,7 +216,7 @@ void Outside::Stop() {
   }
   if (kill_at_ != kNever) return;
   kill_at_ = launcher::NowNs() + grace_ms * 1000000;
-  Request(address_, "POST", At("/containers/" + container_ + "/kill?signal=TERM"), "", 5000);
+  container_.Kill("TERM");
 }
 
 void Outside::CheckLimits() {
@@ -290,40 +268,8 @@ void Outside::Pump() {
   CheckLimits();
   if (kill_at_ <= launcher::NowNs()) {
     kill_at_ = launcher::NowNs() + 5000000000;
-    Request(address_, "POST", At("/containers/" + container_ + "/kill?signal=KILL"), "", 5000);
+    container_.Kill("KILL");
   }
-}
-
-int NumberIn(const std::string& json, const char* key) {
-  const size_t at = json.find(key);
-  return at == std::string::npos ? -1 : atoi(json.c_str() + at + strlen(key));
-}
-
-// A key and its value cannot stand so in a string of JSON, whose quotes are escaped.
-bool Outside::AskForEnd() {
-  const Answer answer =
-      main ? Request(address_, "GET", At("/containers/" + container_ + "/json"), "", kCallMs)
-           : Request(address_, "GET", At("/exec/" + exec_ + "/json"), "", kCallMs);
-  if (answer.status == 404) {
-    if (!ended_) end_ = {0, SIGKILL, false, true, end_.reason};  // removed with force
-    return true;
-  }
-  if (answer.status != 200) return false;
-  if (answer.body.find("\"Running\":true") != std::string::npos) {
-    if (!main) return true;
-    // Without a stream there is nothing to relay, but the end will be told.
-    const Answer waited = Request(address_, "POST", At("/containers/" + container_ + "/wait"), "",
-                                  ended_ ? kCallMs : 1 << 30);
-    return waited.status == 200 && AskForEnd();
-  }
-  end_.oom = answer.body.find("\"OOMKilled\":true") != std::string::npos;
-  const int code = NumberIn(answer.body, "\"ExitCode\":");
-  if (ended_ || code < 0) return true;
-  // The inside was killed: by the engine, for somebody, or for want of memory.
-  end_.signal = code > 128 && code <= 192 ? code - 128 : 0;
-  end_.code = end_.signal != 0 ? 0 : code;
-  end_.stopped = end_.signal != 0 && !end_.oom;
-  return true;
 }
 
 // An engine that does not answer says nothing of the container: it is asked again until it does.
@@ -332,7 +278,7 @@ void Outside::LearnEnd() {
   const bool killed = end_.signal == SIGKILL || end_.code == 128 + SIGKILL;
   if (ended_ && (!killed || end_.stopped)) return;
   uint64_t pause_ms = 100;
-  while (!AskForEnd()) {
+  while (!container_.AskForEnd(ended_, &end_)) {
     pollfd wait{signals_.get(), POLLIN, 0};
     if (poll(&wait, 1, static_cast<int>(pause_ms)) > 0) {
       signalfd_siginfo info;
@@ -356,9 +302,7 @@ void Outside::Finish() {
       if (fd.ok() && write(fd.get(), text.data(), text.size()) == ssize_t(text.size()))
         rename(fresh.c_str(), end_path.c_str());
     }
-    if (cleanup && kill_at_ != kNever) {
-      Request(address_, "DELETE", At("/containers/" + container_ + "?force=1&v=1"), "", kCallMs);
-    }
+    if (cleanup && kill_at_ != kNever) container_.Remove();
   }
   if (end_.signal != 0) {
     signal(end_.signal, SIG_DFL);
@@ -384,8 +328,6 @@ int Outside::Run() {
     tcsetattr(0, TCSANOW, &settings);
   }
   if (!Open()) return 125;
-  SendSetup();
-  SetNonBlocking(stream_.get());
   // Input is read only when poll says so; output may be a terminal that input shares.
   SetNonBlocking(1);
   SetNonBlocking(2);
@@ -400,7 +342,7 @@ int Outside::Run() {
 
 int RunMain(int argc, char** argv) {
   if (argc < 11) return 2;
-  Outside outside(argv[0], argv[1], argv[2], argv[3]);
+  Outside outside({argv[0], argv[1], argv[2]}, argv[3]);
   outside.end_path = argv[4];
   outside.cleanup = strcmp(argv[5], "remove") == 0;
   outside.grace_ms = strtoull(argv[6], nullptr, 10);
@@ -414,7 +356,7 @@ int RunMain(int argc, char** argv) {
 
 int RunExec(int argc, char** argv) {
   if (argc < 7) return 2;
-  Outside outside(argv[0], argv[1], argv[2], argv[3]);
+  Outside outside({argv[0], argv[1], argv[2]}, argv[3]);
   outside.main = false;
   outside.filter = FromHex(argv[4]);
   outside.cwd = argv[5];
