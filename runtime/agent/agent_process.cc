@@ -8,11 +8,13 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/memory/memory.h"
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -29,31 +31,78 @@ namespace {
 constexpr size_t kPiece = size_t{256} << 10;
 constexpr int kPieces = 4;
 
+// A variable holds less than 128 KiB, all of them and the arguments about 2 MiB (execve(2)).
+constexpr size_t kInputPiece = size_t{96} << 10;
+constexpr size_t kMaxTerminalInput = size_t{1} << 20;
+
+// A terminal is no way in for a text of any length and any bytes: it cuts lines at 4096 bytes and
+// takes some for keys. So the text goes in through the environment, where no list of processes
+// shows it, and through a shell that is gone when the agent runs.
+absl::Status WrapForTerminal(absl::string_view input, SessionSpec* spec) {
+  if (input.size() > kMaxTerminalInput) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the prompt is longer than ", kMaxTerminalInput,
+        " bytes, which is what fits where the engine has no pipes; use another backend"));
+  }
+  std::string values, names;
+  for (size_t i = 0; i * kInputPiece < input.size(); ++i) {
+    const std::string name = absl::StrCat("BERTH_PROMPT_", i);
+    spec->env.Set(name, input.substr(i * kInputPiece, kInputPiece));
+    absl::StrAppend(&values, "$", name);
+    absl::StrAppend(&names, " ", name);
+  }
+  // No echo: what a person types into the window must not stand in the middle of an event.
+  std::vector<std::string> argv = {"/bin/sh", "-c",
+                                   absl::StrCat("stty -echo 2>/dev/null; p=", values, "; unset",
+                                                names, "; exec \"$@\" <<END\n$p\nEND\n"),
+                                   "sh"};
+  argv.insert(argv.end(), spec->command.argv().begin(), spec->command.argv().end());
+  spec->command = Command::Argv(std::move(argv));
+  spec->pty = true;
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<AgentProcess>> AgentProcess::Start(Runtime* runtime,
-                                                                  const SessionSpec& spec,
+                                                                  SessionSpec spec,
                                                                   absl::string_view input,
                                                                   size_t max_line) {
-  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, runtime->CreateSession(spec));
-  auto process = absl::WrapUnique(new AgentProcess(std::move(session), max_line));
-  ABSL_RETURN_IF_ERROR(process->Open(input));  // the destructor removes what was made
+  spec.pty = false;
+  absl::StatusOr<std::unique_ptr<Session>> session = runtime->CreateSession(spec);
+  if (absl::IsUnimplemented(session.status())) {
+    ABSL_RETURN_IF_ERROR(WrapForTerminal(input, &spec));
+    session = runtime->CreateSession(spec);
+  }
+  ABSL_RETURN_IF_ERROR(session.status());
+  auto process = absl::WrapUnique(new AgentProcess(*std::move(session), max_line));
+  // The destructor removes what was made.
+  ABSL_RETURN_IF_ERROR(process->OpenStreams(spec.pty));
+  if (!spec.pty) {
+    ABSL_RETURN_IF_ERROR(process->GiveInput(input));
+  }
   return process;
 }
 
 AgentProcess::~AgentProcess() { Remove().IgnoreError(); }
 
-absl::Status AgentProcess::Open(absl::string_view input) {
+absl::Status AgentProcess::OpenStreams(bool pty) {
   ABSL_ASSIGN_OR_RETURN(exit_, session_->ExitFd());
   ABSL_ASSIGN_OR_RETURN(Output out, session_->OpenOutput({}));
-  ABSL_ASSIGN_OR_RETURN(Output err, session_->OpenOutput({.stream = OutputStream::kStderr}));
   lost_ = out.begins;
   out_.fd = std::move(out.fd);
-  err_.fd = std::move(err.fd);
+  if (!pty) {
+    ABSL_ASSIGN_OR_RETURN(Output err, session_->OpenOutput({.stream = OutputStream::kStderr}));
+    err_.fd = std::move(err.fd);
+  }
   for (const int fd : {out_.fd.get(), err_.fd.get()}) {
-    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    if (fd >= 0) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
   }
   buffer_.resize(kPiece);
+  return absl::OkStatus();
+}
+
+absl::Status AgentProcess::GiveInput(absl::string_view input) {
   // Queued and no more: an agent that does not read must not hold this up. One that has closed its
   // standard input, or has ended, is no failure of the start either: its end will tell.
   absl::Status sent =

@@ -1,6 +1,9 @@
 // AgentProcess: the session that an agent runs in, as lines of output and an end. Nothing blocks
 // but Start and Remove, which take as long as the engine. Internal to runtime/agent; not
 // thread-safe.
+//
+// The session has three pipes. Where an engine has none to give (tmux), it has a terminal: then
+// standard error comes with the output, and the input from a here-document.
 #ifndef BERTH_RUNTIME_AGENT_AGENT_PROCESS_H_
 #define BERTH_RUNTIME_AGENT_AGENT_PROCESS_H_
 
@@ -31,9 +34,8 @@ class AgentProcess {
   using Callback = absl::FunctionRef<void(const Line&)>;
 
   // Starts it, gives it `input` on standard input and the end of that. Returns at once even if it
-  // reads nothing of it. On failure nothing is left.
-  static absl::StatusOr<std::unique_ptr<AgentProcess>> Start(Runtime* runtime,
-                                                             const SessionSpec& spec,
+  // reads nothing of it. On failure nothing is left. spec.pty is not looked at.
+  static absl::StatusOr<std::unique_ptr<AgentProcess>> Start(Runtime* runtime, SessionSpec spec,
                                                              absl::string_view input,
                                                              size_t max_line);
   ~AgentProcess();
@@ -69,7 +71,8 @@ class AgentProcess {
 
   AgentProcess(std::unique_ptr<Session> session, size_t max_line)
       : session_(std::move(session)), out_(max_line), err_(max_line) {}
-  absl::Status Open(absl::string_view input);
+  absl::Status OpenStreams(bool pty);
+  absl::Status GiveInput(absl::string_view input);
   bool Read(Stream* stream, bool from_stderr, Callback callback);
 
   std::unique_ptr<Session> session_;

@@ -26,16 +26,21 @@ namespace berth {
 
 absl::StatusOr<std::unique_ptr<AgentRun>> AgentRun::Start(Runtime* runtime, AgentContext context) {
   ABSL_RETURN_IF_ERROR(CheckAgentContext(context));
-  std::unique_ptr<ApiDialect> dialect = MakeApiDialect(context.agent, context.api, context.prompt);
-  const absl::StatusOr<const AgentDriver*> driver = FindAgentDriver(context.agent);
-  if (dialect == nullptr && !driver.ok()) return driver.status();
+  std::unique_ptr<ApiDialect> dialect;
+  if (context.driver != nullptr) {
+    context.agent = context.driver->name;
+  } else if (dialect = MakeApiDialect(context.agent, context.api, context.prompt);
+             dialect == nullptr) {
+    ABSL_ASSIGN_OR_RETURN(context.driver, FindAgentDriver(context.agent));
+  }
   if (context.place.name.empty()) {
     ABSL_ASSIGN_OR_RETURN(const std::string random, RandomHexId());
     context.place.name = absl::StrCat(context.agent, "-", random.substr(0, 12));
   }
   ABSL_RETURN_IF_ERROR(CheckSessionName(context.place.name));
   if (dialect != nullptr) return ApiRun::Start(std::move(context), std::move(dialect));
-  return CliRun::Start(runtime, std::move(context), *driver);
+  ABSL_RETURN_IF_ERROR(CheckMcpReach(context));
+  return CliRun::Start(runtime, std::move(context));
 }
 
 absl::StatusOr<AgentResult> AgentRun::Drive(absl::Time deadline) {

@@ -7,7 +7,7 @@
 namespace berth {
 
 struct ApiEndpoint {
-  std::string url = {};  // "http://127.0.0.1:11434/v1", "http://gateway:8080/v1beta"
+  std::string url = {};  // "http://127.0.0.1:11434/v1", "https://gateway/v1beta"
   std::string model = {};
   std::string key = {};     // a secret: in no log
   std::string system = {};  // instructions that stand above the prompt

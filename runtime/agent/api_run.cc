@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 
 #include <algorithm>
 #include <memory>
@@ -16,7 +17,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "runtime/agent/api_loop.h"
@@ -26,6 +26,7 @@
 #include "runtime/agent/event.h"
 #include "runtime/agent/journal.h"
 #include "runtime/agent/result.h"
+#include "runtime/agent/run_ledger.h"
 #include "sandbox/base/wait_fd.h"
 
 namespace berth {
@@ -35,8 +36,9 @@ ApiRun::ApiRun(AgentContext context, std::unique_ptr<ApiDialect> dialect,
     : context_(std::move(context)),
       dialect_(std::move(dialect)),
       journal_(std::move(journal)),
-      canceller_(std::move(canceller)) {
-  result_.status = AgentStatus::kRunning;
+      canceller_(std::move(canceller)),
+      ledger_(context_.budget) {
+  ledger_.Begin(/*resumed=*/false);
 }
 
 absl::StatusOr<std::unique_ptr<ApiRun>> ApiRun::Start(AgentContext context,
@@ -76,57 +78,31 @@ void ApiRun::Work() {
       RunApiLoop(dialect_.get(), options, canceller_.get(),
                  [this](AgentEvent event) { return TakeEvent(std::move(event)); });
   if (canceller_->cancelled()) {
-    Fail(AgentEnd::kStopped, "it was stopped");
+    ledger_.Fail(AgentEnd::kStopped, "it was stopped");
   } else if (absl::Now() >= wall) {
-    Fail(AgentEnd::kWall, absl::StrCat("it ran for ", absl::FormatDuration(context_.budget.wall)));
+    ledger_.Fail(AgentEnd::kWall,
+                 absl::StrCat("it ran for ", absl::FormatDuration(context_.budget.wall)));
   } else if (!status.ok()) {
-    Fail(AgentEnd::kError, status.message());
+    ledger_.Fail(AgentEnd::kError, status.message());
   }
   journal_->End(result());
   ended_ = true;
 }
 
-// The first reason is the one that counts.
-void ApiRun::Fail(AgentEnd reason, absl::string_view detail) {
-  absl::MutexLock lock(mutex_);
-  if (result_.reason != AgentEnd::kNone) return;
-  result_.status = AgentStatus::kFailed;
-  result_.reason = reason;
-  result_.detail = detail;
-}
-
 bool ApiRun::TakeEvent(AgentEvent event) {
-  AgentResult now;
-  {
-    absl::MutexLock lock(mutex_);
-    if (event.new_turn) ++result_.turns;
-    if (event.kind == AgentEvent::Kind::kUsage) {
-      tally_.Add(event.message_id, event.usage);
-      result_.tallied = tally_.total();
-      result_.tallied.cost_usd = context_.budget.prices.Cost(result_.tallied);
-      result_.usage = result_.tallied;
-    } else if (event.kind == AgentEvent::Kind::kResult) {
-      event.usage = result_.usage;
-      event.has_usage = true;
-      result_.status = AgentStatus::kCompleted;
-      result_.reason = AgentEnd::kSuccess;
-      result_.text = event.text;
-    }
-    now = result_;
-  }
-  const AgentBudget& budget = context_.budget;
-  const bool more_to_come = event.kind == AgentEvent::Kind::kToolCall;
-  journal_->Record(std::move(event));
-  if (budget.cost_usd > 0 && now.usage.cost_usd > budget.cost_usd) {
-    Fail(AgentEnd::kCost, absl::StrCat("more than ", budget.cost_usd, " US dollars"));
-    return false;
+  ledger_.Add(event);
+  if (event.kind == AgentEvent::Kind::kResult) {
+    event.usage = ledger_.result().usage;
+    event.has_usage = true;
+    ledger_.AddResult(event);
   }
   // A tool is not called if there will be no turn to hear of it.
-  if (budget.turns > 0 && more_to_come && now.turns >= budget.turns) {
-    Fail(AgentEnd::kTurns, absl::StrCat("more than ", budget.turns, " turns"));
-    return false;
-  }
-  return true;
+  const int64_t further_turns = event.kind == AgentEvent::Kind::kToolCall ? 1 : 0;
+  journal_->Record(std::move(event));
+  const RunLedger::Excess excess = ledger_.OverBudget(further_turns);
+  if (excess.reason == AgentEnd::kNone) return true;
+  ledger_.Fail(excess.reason, excess.detail);
+  return false;
 }
 
 absl::StatusOr<std::optional<AgentEvent>> ApiRun::Next(absl::Time deadline) {
@@ -146,13 +122,9 @@ absl::StatusOr<std::optional<AgentEvent>> ApiRun::Next(absl::Time deadline) {
 }
 
 AgentResult ApiRun::result() const {
-  AgentResult copy;
-  {
-    absl::MutexLock lock(mutex_);
-    copy = result_;
-  }
-  copy.log_error = journal_->log_error();
-  return copy;
+  AgentResult now = ledger_.result();
+  now.log_error = journal_->log_error();
+  return now;
 }
 
 void ApiRun::Stop() { canceller_->Cancel(); }

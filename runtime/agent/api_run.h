@@ -10,10 +10,8 @@
 #include <thread>
 #include <utility>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "runtime/agent/agent_run.h"
 #include "runtime/agent/api_loop.h"
@@ -22,8 +20,8 @@
 #include "runtime/agent/event.h"
 #include "runtime/agent/journal.h"
 #include "runtime/agent/result.h"
+#include "runtime/agent/run_ledger.h"
 #include "runtime/agent/subscribers.h"
-#include "runtime/agent/usage.h"
 
 namespace berth {
 
@@ -49,16 +47,13 @@ class ApiRun final : public AgentRun {
          std::unique_ptr<RunJournal> journal, std::unique_ptr<Canceller> canceller);
   void Work();                       // the thread
   bool TakeEvent(AgentEvent event);  // whether to go on
-  void Fail(AgentEnd reason, absl::string_view detail);
 
   const AgentContext context_;
   const std::unique_ptr<ApiDialect> dialect_;
   const std::unique_ptr<RunJournal> journal_;
   const std::unique_ptr<Canceller> canceller_;
-  UsageTally tally_;  // of the thread
+  RunLedger ledger_;
   std::atomic<bool> ended_ = false, finished_ = false;
-  mutable absl::Mutex mutex_;
-  AgentResult result_ ABSL_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

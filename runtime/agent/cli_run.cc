@@ -22,7 +22,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "runtime/agent/agent_process.h"
@@ -33,6 +32,7 @@
 #include "runtime/agent/journal.h"
 #include "runtime/agent/result.h"
 #include "runtime/agent/run_clock.h"
+#include "runtime/agent/run_ledger.h"
 #include "runtime/env.h"
 #include "runtime/runtime.h"
 #include "runtime/spec.h"
@@ -50,6 +50,7 @@ constexpr int64_t kKeptOutput = int64_t{64} << 20;
 // holds it open; in all, if the run was ended, and what the agent still had to say is of no use.
 constexpr absl::Duration kDrain = absl::Seconds(2);
 constexpr size_t kLongestQuestion = 4096;
+constexpr size_t kLongestWords = 1000;
 
 RE2::Options Quietly() {
   RE2::Options options;
@@ -60,25 +61,25 @@ RE2::Options Quietly() {
 
 }  // namespace
 
-CliRun::CliRun(Runtime* runtime, AgentContext context, const AgentDriver* driver,
-               std::unique_ptr<RunJournal> journal, UniqueFd poll, UniqueFd timer)
+CliRun::CliRun(Runtime* runtime, AgentContext context, std::unique_ptr<RunJournal> journal,
+               UniqueFd poll, UniqueFd timer)
     : runtime_(runtime),
       context_(std::move(context)),
-      driver_(driver),
+      driver_(context_.driver),
       journal_(std::move(journal)),
       poll_(std::move(poll)),
       timer_(std::move(timer)),
-      asks_(driver->asks, Quietly()),
-      refused_pattern_(driver->resume_refused, Quietly()),
+      asks_(driver_->asks, Quietly()),
+      refused_pattern_(driver_->resume_refused, Quietly()),
+      ledger_(context_.budget),
       clock_(context_.inactivity, context_.budget.wall, MonotonicNow()) {}
 
-absl::StatusOr<std::unique_ptr<CliRun>> CliRun::Start(Runtime* runtime, AgentContext context,
-                                                      const AgentDriver* driver) {
+absl::StatusOr<std::unique_ptr<CliRun>> CliRun::Start(Runtime* runtime, AgentContext context) {
   UniqueFd poll(epoll_create1(EPOLL_CLOEXEC));
   UniqueFd timer(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   if (!poll.ok() || !timer.ok()) return ErrnoStatus(errno, "make the descriptors of a run");
   ABSL_ASSIGN_OR_RETURN(std::unique_ptr<RunJournal> journal, RunJournal::Create(context));
-  auto run = absl::WrapUnique(new CliRun(runtime, std::move(context), driver, std::move(journal),
+  auto run = absl::WrapUnique(new CliRun(runtime, std::move(context), std::move(journal),
                                          std::move(poll), std::move(timer)));
   ABSL_RETURN_IF_ERROR(run->Watch(run->timer_.get()));
   ABSL_RETURN_IF_ERROR(run->Watch(run->journal_->fd()));
@@ -107,7 +108,6 @@ absl::Status CliRun::Watch(int fd) {
 absl::Status CliRun::Launch(bool resume) {
   SessionSpec spec = context_.place;
   spec.command = Command::Argv(AgentCommandLine(*driver_, context_, resume));
-  spec.pty = false;
   spec.durable = false;
   spec.output_bytes = kKeptOutput;
   if (!context_.story_id.empty()) spec.env.Set("BERTH_STORY", context_.story_id);
@@ -116,10 +116,12 @@ absl::Status CliRun::Launch(bool resume) {
   parser_ = driver_->make_parser();
   exited_ = refused_ = false;
   resuming_ = resume;
-  last_stderr_.clear();
-  ABSL_ASSIGN_OR_RETURN(process_, AgentProcess::Start(runtime_, spec, AgentPrompt(context_, resume),
-                                                      context_.max_line));
+  last_words_.clear();
+  ABSL_ASSIGN_OR_RETURN(
+      process_, AgentProcess::Start(runtime_, std::move(spec), AgentPrompt(context_, resume),
+                                    context_.max_line));
   for (const int fd : {process_->stdout_fd(), process_->stderr_fd(), process_->exit_fd()}) {
+    if (fd < 0) continue;
     ABSL_RETURN_IF_ERROR(Watch(fd));
   }
   if (process_->lost_bytes() > 0) {
@@ -131,9 +133,7 @@ absl::Status CliRun::Launch(bool resume) {
   clock_.Activity(MonotonicNow());
   phase_ = Phase::kRunning;
   phase_end_ = absl::InfiniteDuration();
-  absl::MutexLock lock(mutex_);
-  result_.status = AgentStatus::kRunning;
-  result_.resumed = resume;
+  ledger_.Begin(resume);
   return absl::OkStatus();
 }
 
@@ -174,69 +174,62 @@ void CliRun::Work() {
 }
 
 void CliRun::TakeLine(const AgentProcess::Line& line) {
+  const absl::string_view text = line.line.text;
   std::vector<AgentEvent> events;
   if (line.from_stderr || line.line.truncated_bytes > 0) {
     events.emplace_back().from_stderr = line.from_stderr;
   } else {
-    parser_->Parse(line.line.text, &events);
+    parser_->Parse(text, &events);
   }
+  // What is JSON and not known is an event of a newer version; on standard error nothing is.
+  const bool words = !text.empty() && events.size() == 1 &&
+                     events[0].kind == AgentEvent::Kind::kRaw &&
+                     (line.from_stderr || text[0] != '{');
   events[0].truncated_bytes = line.line.truncated_bytes;
-  events[0].raw = line.line.text;
-  if (line.from_stderr && !line.line.text.empty()) last_stderr_ = line.line.text.substr(0, 1000);
-  if (resuming_ && line.from_stderr && Refused(line.line.text)) refused_ = true;
+  events[0].raw = text;
   for (AgentEvent& event : events) {
     if (TakeEvent(&event)) journal_->Record(std::move(event));
   }
-  if (events.size() == 1 && events[0].kind == AgentEvent::Kind::kRaw) {
-    LookForQuestion(line.line.text);
+  if (words) TakeWords(text);
+  if (const RunLedger::Excess excess = ledger_.OverBudget(0); excess.reason != AgentEnd::kNone) {
+    End(excess.reason, excess.detail);
   }
-  CheckBudget();
+}
+
+// From either stream: on a terminal the two are one.
+void CliRun::TakeWords(absl::string_view words) {
+  last_words_ = words.substr(0, kLongestWords);
+  if (resuming_ && Refused(words)) refused_ = true;
+  LookForQuestion(words);
 }
 
 bool CliRun::TakeEvent(AgentEvent* event) {
   using Kind = AgentEvent::Kind;
   if (event->kind == Kind::kText || event->kind == Kind::kToolCall) resuming_ = false;
-  absl::ReleasableMutexLock lock(mutex_);
-  if (!event->session_id.empty()) result_.session_id = event->session_id;
-  if (event->new_turn) {
-    ++result_.turns;
-    if (phase_ == Phase::kLingering) {  // it was not its last word
-      result_.status = AgentStatus::kRunning;
-      result_.reason = AgentEnd::kNone;
-      phase_ = Phase::kRunning;
-      phase_end_ = absl::InfiniteDuration();
-    }
+  if (event->new_turn && phase_ == Phase::kLingering) {  // it was not its last word
+    ledger_.Reopen();
+    phase_ = Phase::kRunning;
+    phase_end_ = absl::InfiniteDuration();
   }
-  switch (event->kind) {
-    case Kind::kUsage: {
-      const bool more = tally_.Add(event->message_id, event->usage);
-      result_.tallied = tally_.total();
-      if (result_.tallied.cost_usd == 0) {
-        result_.tallied.cost_usd = context_.budget.prices.Cost(result_.tallied);
-      }
-      result_.usage = result_.tallied;
-      if (!more) event->kind = Kind::kRaw;  // told before: nothing but the line is new
-      return more || !event->raw.empty();
-    }
-    case Kind::kRateLimit:
-      if (event->hard && event->resets_at != absl::InfinitePast()) {
-        const absl::Duration wait =
-            std::min(event->resets_at - absl::Now(), context_.longest_rate_limit);
-        clock_.HoldUntil(MonotonicNow() + wait);
-      } else if (!event->hard && event->text == "allowed") {
-        clock_.Release();
-      }
-      return true;
-    case Kind::kWaiting:
-      lock.Release();
-      if (context_.stop_when_waiting) End(AgentEnd::kWaiting, event->text);
-      return true;
-    case Kind::kResult:
-      lock.Release();
-      TakeResult(event);
-      return true;
-    default:
-      return true;
+  if (!ledger_.Add(*event)) {
+    event->kind = Kind::kRaw;  // told before: nothing but the line is new
+    return !event->raw.empty();
+  }
+  if (event->kind == Kind::kRateLimit) TakeRateLimit(*event);
+  if (event->kind == Kind::kResult) TakeResult(event);
+  if (event->kind == Kind::kWaiting && context_.stop_when_waiting) {
+    End(AgentEnd::kWaiting, event->text);
+  }
+  return true;
+}
+
+void CliRun::TakeRateLimit(const AgentEvent& event) {
+  if (event.hard && event.resets_at != absl::InfinitePast()) {
+    const absl::Duration wait =
+        std::min(event.resets_at - absl::Now(), context_.longest_rate_limit);
+    clock_.HoldUntil(MonotonicNow() + wait);
+  } else if (!event.hard && event.text == "allowed") {
+    clock_.Release();
   }
 }
 
@@ -247,21 +240,7 @@ void CliRun::TakeResult(AgentEvent* event) {
     if (phase_ == Phase::kRunning) EnterPhase(Phase::kLingering, absl::ZeroDuration());
     return;
   }
-  absl::MutexLock lock(mutex_);
-  result_.text = event->text;
-  if (event->turns > 0) result_.turns = event->turns;
-  if (event->has_usage) {
-    result_.usage = event->usage;
-    if (result_.usage.cost_usd == 0) {
-      result_.usage.cost_usd = context_.budget.prices.Cost(result_.usage);
-    }
-  }
-  if (phase_ != Phase::kRunning && phase_ != Phase::kLingering && phase_ != Phase::kDraining)
-    return;
-  if (result_.reason != AgentEnd::kNone && phase_ == Phase::kDraining) return;
-  result_.status = event->is_error ? AgentStatus::kFailed : AgentStatus::kCompleted;
-  result_.reason = event->is_error ? AgentEnd::kError : AgentEnd::kSuccess;
-  result_.detail = event->is_error ? event->text : "";
+  ledger_.AddResult(*event);
   if (phase_ == Phase::kRunning) EnterPhase(Phase::kLingering, context_.result_grace);
 }
 
@@ -279,16 +258,6 @@ void CliRun::LookForQuestion(absl::string_view text) {
   event.kind = AgentEvent::Kind::kWaiting;
   event.text = last_question_;
   if (TakeEvent(&event)) journal_->Record(std::move(event));
-}
-
-void CliRun::CheckBudget() {
-  const AgentResult now = result();
-  const AgentBudget& budget = context_.budget;
-  if (budget.turns > 0 && now.turns > budget.turns) {
-    End(AgentEnd::kTurns, absl::StrCat("more than ", budget.turns, " turns"));
-  } else if (budget.cost_usd > 0 && now.usage.cost_usd > budget.cost_usd) {
-    End(AgentEnd::kCost, absl::StrCat("more than ", budget.cost_usd, " US dollars"));
-  }
 }
 
 void CliRun::CheckTime() {
@@ -328,12 +297,7 @@ void CliRun::End(AgentEnd reason, std::string detail) {
     return;
   }
   if (phase_ != Phase::kRunning) return;
-  {
-    absl::MutexLock lock(mutex_);
-    result_.status = AgentStatus::kFailed;
-    result_.reason = reason;
-    result_.detail = std::move(detail);
-  }
+  ledger_.Fail(reason, detail);
   refused_ = false;
   ended_by_us_ = true;
   process_->Terminate();
@@ -348,13 +312,10 @@ void CliRun::EnterPhase(Phase phase, absl::Duration limit) {
 void CliRun::ProcessEnded() {
   const absl::StatusOr<ExitStatus> exit = process_->TakeExit();
   exited_ = true;
-  absl::MutexLock lock(mutex_);
   if (exit.ok()) {
-    result_.exit = *exit;
-  } else if (result_.reason == AgentEnd::kNone) {
-    result_.status = AgentStatus::kFailed;
-    result_.reason = AgentEnd::kLost;
-    result_.detail = exit.status().message();
+    ledger_.SetExit(*exit);
+  } else {
+    ledger_.Fail(AgentEnd::kLost, exit.status().message());
   }
   EnterPhase(Phase::kDraining, kDrain);
 }
@@ -365,44 +326,27 @@ void CliRun::Finish() {
   const absl::Status removed = process_->Remove();
   if (FallBack()) return;
   phase_ = Phase::kEnded;
-  AgentResult end;
-  {
-    absl::MutexLock lock(mutex_);
-    result_.torn_bytes = torn;
-    if (result_.reason == AgentEnd::kNone) {
-      result_.status = AgentStatus::kFailed;
-      result_.reason = refused_ ? AgentEnd::kResumeRefused : AgentEnd::kNoResult;
-      result_.detail = absl::StrCat("it told no result and ", Describe(result_.exit),
-                                    last_stderr_.empty() ? "" : ": ", last_stderr_);
-    }
-    if (!removed.ok() && !absl::IsNotFound(removed)) {
-      absl::StrAppend(&result_.detail, result_.detail.empty() ? "" : "; ", removed.message());
-    }
-    end = result_;
-  }
-  journal_->End(std::move(end));
+  ledger_.SetTornBytes(torn);
+  ledger_.Fail(refused_ ? AgentEnd::kResumeRefused : AgentEnd::kNoResult,
+               absl::StrCat("it told no result and ", Describe(ledger_.result().exit),
+                            last_words_.empty() ? "" : ": ", last_words_));
+  if (!removed.ok() && !absl::IsNotFound(removed)) ledger_.AddDetail(removed.message());
+  journal_->End(ledger_.result());
 }
 
 bool CliRun::FallBack() {
-  if (!refused_) return false;
-  {
-    absl::MutexLock lock(mutex_);
-    if (result_.resume_refused) return false;  // once
-    result_.resume_refused = true;
-    if (AgentPrompt(context_, /*resume=*/false).empty()) return false;
-    // Whatever the refusal looked like, it was not the end of the run.
-    result_ = {.status = AgentStatus::kRunning, .resume_refused = true};
-  }
+  if (!refused_ || std::exchange(fell_back_, true)) return false;
+  ledger_.SetResumeRefused();
+  if (AgentPrompt(context_, /*resume=*/false).empty()) return false;
+  // Whatever the refusal looked like, it was not the end of the run.
+  ledger_.ForgetAttempt();
   AgentEvent note;
   note.text =
       absl::StrCat("session ", context_.resume, " cannot be resumed; a fresh one is started");
   journal_->Record(std::move(note));
   const absl::Status started = Launch(/*resume=*/false);
   if (started.ok()) return true;
-  absl::MutexLock lock(mutex_);
-  result_.detail = started.message();
-  result_.reason = AgentEnd::kResumeRefused;
-  result_.status = AgentStatus::kFailed;
+  ledger_.Fail(AgentEnd::kResumeRefused, started.message());
   return false;
 }
 
@@ -418,13 +362,9 @@ void CliRun::ArmTimer() {
 }
 
 AgentResult CliRun::result() const {
-  AgentResult copy;
-  {
-    absl::MutexLock lock(mutex_);
-    copy = result_;
-  }
-  copy.log_error = journal_->log_error();
-  return copy;
+  AgentResult now = ledger_.result();
+  now.log_error = journal_->log_error();
+  return now;
 }
 
 void CliRun::Stop() {

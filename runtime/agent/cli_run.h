@@ -1,4 +1,5 @@
-// CliRun: a run of an agent that is a program. A state machine over an AgentProcess:
+// CliRun: a run of an agent that is a program. A state machine over an AgentProcess; what its
+// events add up to is the business of a RunLedger.
 //
 //   running --result--> lingering --grace--> stopping --exit or KILL--> draining --> ended
 //      \__ budget, silence, Stop ______________/
@@ -14,11 +15,9 @@
 #include <string>
 #include <utility>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "re2/re2.h"
 #include "runtime/agent/agent_process.h"
@@ -29,8 +28,8 @@
 #include "runtime/agent/journal.h"
 #include "runtime/agent/result.h"
 #include "runtime/agent/run_clock.h"
+#include "runtime/agent/run_ledger.h"
 #include "runtime/agent/subscribers.h"
-#include "runtime/agent/usage.h"
 #include "runtime/runtime.h"
 #include "sandbox/base/unique_fd.h"
 
@@ -38,8 +37,8 @@ namespace berth {
 
 class CliRun final : public AgentRun {
  public:
-  static absl::StatusOr<std::unique_ptr<CliRun>> Start(Runtime* runtime, AgentContext context,
-                                                       const AgentDriver* driver);
+  // context.driver is set.
+  static absl::StatusOr<std::unique_ptr<CliRun>> Start(Runtime* runtime, AgentContext context);
 
   int fd() const override { return poll_.get(); }
   absl::StatusOr<std::optional<AgentEvent>> Next(absl::Time deadline) override;
@@ -55,8 +54,8 @@ class CliRun final : public AgentRun {
  private:
   enum class Phase : uint8_t { kRunning, kLingering, kStopping, kDraining, kEnded };
 
-  CliRun(Runtime* runtime, AgentContext context, const AgentDriver* driver,
-         std::unique_ptr<RunJournal> journal, UniqueFd poll, UniqueFd timer);
+  CliRun(Runtime* runtime, AgentContext context, std::unique_ptr<RunJournal> journal, UniqueFd poll,
+         UniqueFd timer);
 
   absl::Status Launch(bool resume);
   absl::Status Watch(int fd);
@@ -66,8 +65,10 @@ class CliRun final : public AgentRun {
   // Whether the event is to be recorded.
   bool TakeEvent(AgentEvent* event);
   void TakeResult(AgentEvent* event);
+  void TakeRateLimit(const AgentEvent& event);
+  // A line that is no event.
+  void TakeWords(absl::string_view words);
   void LookForQuestion(absl::string_view text);
-  void CheckBudget();
   void CheckTime();
   void ArmTimer();
   // The run is over for this reason, unless it already is for another one.
@@ -86,20 +87,19 @@ class CliRun final : public AgentRun {
   const RE2 asks_, refused_pattern_;
   std::unique_ptr<AgentParser> parser_;
   std::unique_ptr<AgentProcess> process_;
+  RunLedger ledger_;
   RunClock clock_;
-  UsageTally tally_;
   Phase phase_ = Phase::kRunning;
   RunClock::Tick phase_end_ = absl::InfiniteDuration();
   bool exited_ = false;
   bool ended_by_us_ = false;
-  bool resuming_ = false;    // this process was asked to resume, and has not done anything yet
-  bool refused_ = false;     // and it refused
-  std::string last_stderr_;  // its last line
+  bool resuming_ = false;   // this process was asked to resume, and has not done anything yet
+  bool refused_ = false;    // and it refused
+  bool fell_back_ = false;  // to a fresh session, which is done once
+  std::string last_words_;  // its last line that was no event
   std::string last_question_;
   std::atomic<bool> stop_ = false;
   std::atomic<bool> finished_ = false;
-  mutable absl::Mutex mutex_;
-  AgentResult result_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace berth

@@ -15,6 +15,8 @@
 #include "runtime/agent/context.h"
 #include "runtime/agent/driver.h"
 #include "runtime/record/session_name.h"
+#include "runtime/spec.h"
+#include "sandbox/policy.h"
 
 namespace berth {
 namespace {
@@ -90,6 +92,19 @@ absl::Status CheckAgentContext(const AgentContext& context) {
     return absl::InvalidArgumentError("a budget is negative");
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckMcpReach(const AgentContext& context) {
+  if (context.mcp_port == 0) return absl::OkStatus();
+  const SessionSpec& place = context.place;
+  const bool cut_off =
+      place.policy.has_value() && place.policy->network() != Policy::Network::kHost;
+  const bool container = place.backend == "docker" || !place.container.image.empty();
+  if (!cut_off && (!container || place.container.network == "host")) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the MCP server on port ", context.mcp_port,
+      " cannot be reached by the agent: ", cut_off ? "under its policy" : "in its container",
+      " it has a loopback of its own; it needs the host's network"));
 }
 
 }  // namespace berth

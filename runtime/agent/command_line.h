@@ -22,6 +22,10 @@ std::string AgentPrompt(const AgentContext& context, bool resume);
 // InvalidArgument names what is wrong.
 absl::Status CheckAgentContext(const AgentContext& context);
 
+// InvalidArgument if the MCP server on this machine's loopback cannot be reached from where the
+// agent, a program, would run: its tools would be missing, and nobody would say so.
+absl::Status CheckMcpReach(const AgentContext& context);
+
 // "http://127.0.0.1:<port>/mcp".
 std::string McpUrl(const AgentContext& context);
 

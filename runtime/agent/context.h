@@ -18,6 +18,8 @@
 
 namespace berth {
 
+struct AgentDriver;
+
 // What a run may use up; 0 and infinite are no limit. The wall limit also ends a run that waits for
 // a rate limit.
 struct AgentBudget {
@@ -31,6 +33,8 @@ struct AgentBudget {
 struct AgentContext {
   // The driver: "claude", "codex", "gemini"; or an API loop: "openai-api", "gemini-api".
   std::string agent = {};
+  // One of the caller's own, instead of that; it outlives the run.
+  const AgentDriver* driver = nullptr;
   std::string story_id = {};    // the caller's own names, for the log and the agent's environment
   std::string agent_name = {};  // ($BERTH_STORY, $BERTH_AGENT)
 

@@ -1,7 +1,8 @@
 // Driver: what berth knows of one agent program: a table, and a parser of its output.
 //
-// To add an agent, write one file like claude_driver.cc and name it in drivers.cc; see
-// docs/agents.md. Drivers are constants; parsers belong to one run and one thread.
+// To add an agent, write one file like claude_driver.cc and name it in drivers.cc, or give the
+// driver to a run (AgentContext::driver); see docs/agents.md. Drivers are constants; parsers belong
+// to one run and one thread.
 #ifndef BERTH_RUNTIME_AGENT_DRIVER_H_
 #define BERTH_RUNTIME_AGENT_DRIVER_H_
 

@@ -55,17 +55,14 @@ absl::Time GetTime(const Json& json, const char* name) {
 // What is far behind the cut need not be searched for secrets; one that lies across it must be.
 constexpr size_t kLongestSecret = 8192;
 
-void PutText(Json* json, const std::string& name, std::string text,
+void PutText(Json* json, const std::string& name, absl::string_view whole,
              const EventJsonOptions& options) {
-  if (text.empty()) return;
-  const size_t size = text.size();
-  const bool cut = options.max_text != 0 && size > options.max_text;
-  if (cut && size > options.max_text + kLongestSecret) {
-    text.resize(options.max_text + kLongestSecret);
-  }
+  if (whole.empty()) return;
+  const bool cut = options.max_text != 0 && whole.size() > options.max_text;
+  std::string text(cut ? whole.substr(0, options.max_text + kLongestSecret) : whole);
   if (options.redactor != nullptr) text = options.redactor->Redact(std::move(text));
   if (cut) {
-    (*json)[name + "_cut"] = size - options.max_text;
+    (*json)[name + "_cut"] = whole.size() - options.max_text;
     if (text.size() > options.max_text) text.resize(options.max_text);
   }
   (*json)[name] = std::move(text);

@@ -1,6 +1,8 @@
 #include "runtime/agent/http_json.h"
 
 #include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -32,17 +34,49 @@ struct Url {
 };
 
 absl::StatusOr<Url> ParseUrl(absl::string_view url) {
-  if (absl::StartsWithIgnoreCase(url, "https://")) {
-    return absl::UnimplementedError(absl::StrCat(
-        "'", url, "': this berth speaks plain HTTP only; name a gateway on this machine"));
-  }
+  const bool known =
+      absl::StartsWithIgnoreCase(url, "http://") || absl::StartsWithIgnoreCase(url, "https://");
   const size_t scheme = url.find("://");
-  if (!absl::StartsWithIgnoreCase(url, "http://") || url.size() == scheme + 3) {
-    return absl::InvalidArgumentError(absl::StrCat("'", url, "' is not an http:// URL"));
+  if (!known || url.size() == scheme + 3) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", url, "' is not an http:// or https:// URL"));
   }
   const size_t slash = url.find('/', scheme + 3);
-  if (slash == absl::string_view::npos) return Url{std::string(url), "/"};
-  return Url{std::string(url.substr(0, slash)), std::string(url.substr(slash))};
+  const absl::string_view host = url.substr(scheme + 3, slash - scheme - 3);
+  const absl::string_view path = slash == absl::string_view::npos ? "/" : url.substr(slash);
+  // The library compares the scheme letter by letter.
+  return Url{absl::StrCat(absl::AsciiStrToLower(url.substr(0, scheme + 3)), host),
+             std::string(path)};
+}
+
+// Where distributions keep the authorities they trust; the library knows only the place of the one
+// that it was built on.
+std::string SystemAuthorities() {
+  if (getenv("SSL_CERT_FILE") != nullptr || getenv("SSL_CERT_DIR") != nullptr) return "";
+  for (const char* file : {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
+                           "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"}) {
+    if (access(file, R_OK) == 0) return file;
+  }
+  return "";
+}
+
+bool IsBadCertificate(httplib::Error error) {
+  return error == httplib::Error::SSLServerVerification ||
+         error == httplib::Error::SSLServerHostnameVerification ||
+         error == httplib::Error::SSLLoadingCerts;
+}
+
+std::string WhyBadCertificate(const httplib::Result& result, absl::string_view ca_file) {
+  switch (result.error()) {
+    case httplib::Error::SSLLoadingCerts:
+      return absl::StrCat("'", ca_file, "' cannot be read as certificates");
+    case httplib::Error::SSLServerHostnameVerification:
+      return "the server's certificate is another host's";
+    default:
+      return absl::StrCat(
+          "the server's certificate is refused: ",
+          httplib::tls::verify_error_string(static_cast<long>(result.ssl_backend_error())));
+  }
 }
 
 absl::StatusCode CodeOf(int status) {
@@ -100,6 +134,8 @@ HttpJson::Attempt HttpJson::Try(const HttpRequest& request, absl::Time deadline)
     return attempt;
   }
   httplib::Client client(url->origin);
+  const std::string ca_file = options_.ca_file.empty() ? SystemAuthorities() : options_.ca_file;
+  if (!ca_file.empty()) client.set_ca_cert_path(ca_file);
   client.set_socket_options([this](int socket) { canceller_->Watch(socket); });
   const auto forget = absl::MakeCleanup([this] { canceller_->Forget(); });
   SetTimeouts(&client, std::min(options_.request_timeout, deadline - absl::Now()));
@@ -136,6 +172,9 @@ HttpJson::Attempt HttpJson::Try(const HttpRequest& request, absl::Time deadline)
   } else if (too_long) {
     attempt.status = absl::OutOfRangeError(
         absl::StrCat(where, ": the answer has more than ", options_.max_body, " bytes"));
+  } else if (!result && IsBadCertificate(result.error())) {
+    attempt.status = absl::FailedPreconditionError(
+        absl::StrCat(where, ": ", WhyBadCertificate(result, ca_file)));
   } else if (!result && !enough) {
     const bool late = absl::Now() >= deadline;
     attempt.status =

@@ -1,7 +1,11 @@
 // HttpJson: POSTs JSON and reads the answer, with a deadline, with a cancel that works in the
 // middle of a request, and with retries that have bounds.
 //
-// Blocks its caller. What is retried: 408, 429 (after what Retry-After says), 500, 502, 503, 504,
+// https:// too: the server's certificate is checked before a byte of the request is sent, against
+// the authorities that this machine trusts or the caller's own. There is no way to turn that off.
+//
+// Blocks its caller. Its thread has SIGPIPE blocked or ignored: TLS libraries write without
+// MSG_NOSIGNAL. What is retried: 408, 429 (after what Retry-After says), 500, 502, 503, 504,
 // 529; and, for a request that may be made twice, connections that fail, time out or are cut, and
 // answers that cannot be read. One thread at a time.
 #ifndef BERTH_RUNTIME_AGENT_HTTP_JSON_H_
@@ -28,6 +32,9 @@ struct HttpOptions {
   absl::Duration first_pause = absl::Milliseconds(500);  // doubled each time
   absl::Duration longest_pause = absl::Seconds(60);      // Retry-After may ask for more
   size_t max_body = size_t{64} << 20;
+  // PEM: who may vouch for https servers, instead of those whom this machine trusts
+  // ($SSL_CERT_FILE, $SSL_CERT_DIR, the distribution's bundle).
+  std::string ca_file = {};
 };
 
 struct HttpReply {
@@ -38,7 +45,7 @@ struct HttpReply {
 };
 
 struct HttpRequest {
-  std::string url = {};  // http://host[:port]/path
+  std::string url = {};  // http[s]://host[:port]/path
   std::vector<std::pair<std::string, std::string>> headers = {};
   std::string body = {};
   bool repeatable = true;  // twice is as good as once
@@ -59,7 +66,7 @@ class HttpJson {
 
   // Cancelled, DeadlineExceeded, or the last attempt's failure: ResourceExhausted (429),
   // Unavailable (5xx, no connection), Unauthenticated, PermissionDenied, NotFound, InvalidArgument
-  // (other 4xx; Unimplemented for https), DataLoss.
+  // (other 4xx), DataLoss; FailedPrecondition for a certificate that is not good.
   absl::StatusOr<HttpReply> Post(const HttpRequest& request, absl::Time deadline,
                                  const OnRetry& on_retry = nullptr);
 

@@ -1,16 +1,20 @@
 #include "runtime/agent/redact.h"
 
+#include <stdint.h>
+
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "re2/re2.h"
+#include "re2/set.h"
 
 namespace berth {
 namespace {
@@ -61,13 +65,16 @@ absl::StatusOr<Redactor> Redactor::Create(const RedactOptions& options) {
   RE2::Options quiet;
   quiet.set_log_errors(false);
   quiet.set_encoding(RE2::Options::EncodingLatin1);  // texts may be any bytes
+  RE2::Options roomy = quiet;
+  roomy.set_max_mem(int64_t{64} << 20);
+  auto any = std::make_shared<RE2::Set>(roomy, RE2::UNANCHORED);
   Redactor redactor;
   const auto add = [&](absl::string_view pattern) {
     redactor.patterns_.push_back(std::make_shared<const RE2>(pattern, quiet));
     const RE2& made = *redactor.patterns_.back();
-    return made.ok() ? absl::OkStatus()
-                     : absl::InvalidArgumentError(
-                           absl::StrCat("redaction pattern '", pattern, "': ", made.error()));
+    std::string error = made.error();
+    if (made.ok() && any->Add(pattern, &error) >= 0) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat("redaction pattern '", pattern, "': ", error));
   };
   for (const std::string& value : options.values) {
     if (value.size() < kShortestValue) continue;
@@ -76,16 +83,24 @@ absl::StatusOr<Redactor> Redactor::Create(const RedactOptions& options) {
   for (const std::string& pattern : options.patterns) {
     if (absl::Status status = add(pattern); !status.ok()) return status;
   }
-  if (!options.defaults) return redactor;
-  for (const absl::string_view pattern : kDefaults) {
-    if (absl::Status status = add(pattern); !status.ok()) return status;
+  if (options.defaults) {
+    for (const absl::string_view pattern : kDefaults) {
+      if (absl::Status status = add(pattern); !status.ok()) return status;
+    }
   }
+  if (any->Compile()) redactor.any_ = std::move(any);
   return redactor;
 }
 
 std::string Redactor::Redact(std::string text) const {
-  for (const std::shared_ptr<const RE2>& pattern : patterns_) {
-    text = Replace(*pattern, std::move(text));
+  std::vector<int> found;
+  RE2::Set::ErrorInfo error{RE2::Set::kNoError};
+  const bool known =
+      any_ != nullptr && (any_->Match(text, &found, &error) || error.kind == RE2::Set::kNoError);
+  // If it ran out of memory, each is looked for by itself.
+  for (size_t i = 0; i < patterns_.size(); ++i) {
+    if (known && !absl::c_linear_search(found, static_cast<int>(i))) continue;
+    text = Replace(*patterns_[i], std::move(text));
   }
   return text;
 }
