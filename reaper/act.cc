@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
@@ -15,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "reaper/mounts.h"
 #include "reaper/proof.h"
 #include "runtime/record/files.h"
 #include "runtime/record/session_name.h"
@@ -23,8 +23,6 @@
 
 namespace berth::reaper {
 namespace {
-
-constexpr int kMaxDepth = 256;
 
 // The folder that `path` lies in, and its last part.
 struct Split {
@@ -37,28 +35,6 @@ struct Split {
 
 absl::Status Failed(const std::string& path) {
   return ErrnoStatus(errno, absl::StrCat("remove ", ShowText(path, PATH_MAX)));
-}
-
-absl::Status RemoveBelow(int dir_fd, dev_t device, const std::string& shown, int depth) {
-  ABSL_ASSIGN_OR_RETURN(const std::vector<std::string> names, ListFolder(dir_fd));
-  for (const std::string& name : names) {
-    const std::string path = absl::StrCat(shown, "/", name);
-    if (unlinkat(dir_fd, name.c_str(), 0) == 0 || errno == ENOENT) continue;
-    if (errno != EISDIR) return Failed(path);
-    UniqueFd sub(openat(dir_fd, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    struct stat folder;
-    if (!sub.ok() || fstat(sub.get(), &folder) != 0) return Failed(path);
-    if (folder.st_dev != device || depth == 0) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(ShowText(path, PATH_MAX),
-                       depth == 0 ? ": too deep" : ": another file system", ", not removed"));
-    }
-    // An overlay's work folder has no rights at all, not even for its owner.
-    fchmod(sub.get(), 0700);
-    ABSL_RETURN_IF_ERROR(RemoveBelow(sub.get(), device, path, depth - 1));
-    if (unlinkat(dir_fd, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) return Failed(path);
-  }
-  return absl::OkStatus();
 }
 
 // A socket by its whole path: it lies below $XDG_RUNTIME_DIR, which cron does not have.
@@ -96,6 +72,7 @@ absl::Status RemoveTempDir(const std::string& path, const std::string& uid) {
   }
   const UniqueFd parent(open(split.folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!parent.ok()) return errno == ENOENT ? absl::OkStatus() : Failed(path);
+  ABSL_RETURN_IF_ERROR(UnmountBelow(parent.get(), split.last));
   const UniqueFd dir(
       openat(parent.get(), split.last.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!dir.ok()) return errno == ENOENT ? absl::OkStatus() : Failed(path);
@@ -106,7 +83,9 @@ absl::Status RemoveTempDir(const std::string& path, const std::string& uid) {
         absl::StrCat("folder ", ShowText(path, PATH_MAX),
                      " is another user's, or something is mounted there: left alone"));
   }
-  ABSL_RETURN_IF_ERROR(RemoveBelow(dir.get(), folder.st_dev, path, kMaxDepth));
+  // Its owner may have taken its own rights away.
+  fchmod(dir.get(), 0700);
+  ABSL_RETURN_IF_ERROR(EmptyFolder(dir.get()));
   if (unlinkat(parent.get(), split.last.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) {
     return Failed(path);
   }
@@ -125,6 +104,7 @@ absl::Status Clear(const Store& store, const Record& record, const Engines& engi
     }
     ABSL_RETURN_IF_ERROR(engine->End(record, options));
   }
+  ABSL_RETURN_IF_ERROR(UnmountBelow(store.dir().sessions_fd(), record.uid));
   ABSL_RETURN_IF_ERROR(RemoveSocket(store, record));
   for (const std::string& path : record.temp_dirs) {
     ABSL_RETURN_IF_ERROR(RemoveTempDir(path, record.uid));

@@ -22,9 +22,9 @@ absl::Status Clear(const Store& store, const Record& record, const Engines& engi
 absl::Status Reap(const Store& store, const Record& record, const Engines& engines,
                   const EndOptions& options);
 
-// Removes a folder and all below it, on its own file system only, following no symlink. The last
-// part of its path must be "berth-<uid>", alone or followed by '-' or '.' and more:
-// FailedPrecondition otherwise, and if it is not this user's. Fine if there is none.
+// Removes a folder and all below it, once what is mounted there is taken away, following no
+// symlink. The last part of its path must be "berth-<uid>", alone or followed by '-' or '.' and
+// more: FailedPrecondition otherwise, and if it is not this user's. Fine if there is none.
 absl::Status RemoveTempDir(const std::string& path, const std::string& uid);
 
 }  // namespace berth::reaper

@@ -37,14 +37,12 @@ void Walk(int dir_fd, const std::string& path, int depth, std::vector<FoundCgrou
   while (const dirent* entry = readdir(dir)) {
     const std::string name = entry->d_name;
     if (entry->d_type != DT_DIR || name[0] == '.') continue;
+    struct stat info;
+    if (fstatat(dirfd(dir), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
     const std::string below = absl::StrCat(path, "/", name);
-    if (absl::StartsWith(name, kPrefix)) {
-      struct stat info;
-      if (fstatat(dirfd(dir), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0) {
-        found->push_back({below, name, info.st_uid});
-      }
-    }
-    if (depth == 0) continue;
+    if (absl::StartsWith(name, kPrefix)) found->push_back({below, name, info.st_uid});
+    // One link for each group in it, besides its own two.
+    if (info.st_nlink <= 2 || depth == 0) continue;
     const int sub =
         openat(dirfd(dir), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (sub >= 0) Walk(sub, below, depth - 1, found);
@@ -69,12 +67,15 @@ std::vector<FoundCgroup> FindCgroups() {
   return found;
 }
 
-Identity LauncherOf(absl::string_view name, const std::string& boot_id) {
-  Identity launcher;
+Identity LauncherOf(absl::string_view name, absl::string_view install_id,
+                    const std::string& boot_id) {
   if (!absl::ConsumePrefix(&name, kPrefix)) return {};
   const std::vector<absl::string_view> parts = absl::StrSplit(name, '-');
-  if (parts.size() != 2 || !absl::SimpleAtoi(parts[0], &launcher.pid) ||
-      !absl::SimpleAtoi(parts[1], &launcher.start_time) || launcher.pid < 2) {
+  Identity launcher;
+  if (parts.size() != 4 || install_id.empty() || parts[0] != install_id ||
+      !absl::SimpleAtoi(parts[1], &launcher.pid) ||
+      !absl::SimpleAtoi(parts[2], &launcher.start_time) ||
+      !absl::SimpleAtoi(parts[3], &launcher.pid_namespace) || launcher.pid < 2) {
     return {};
   }
   launcher.boot_id = boot_id;

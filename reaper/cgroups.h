@@ -1,6 +1,6 @@
 // The groups of the cgroup v2 tree that berth made, found by their names. Sessions have
-// "berth-<uid>"; what a launcher starts for its host is below "berth-<pid>-<start time>", and the
-// launcher holds a lock on that group for as long as it lives.
+// "berth-<uid>"; what a launcher starts for its host is below "berth-<install id>-<pid>-<start
+// time>-<pid namespace>", and the launcher holds a lock on that group for as long as it lives.
 #ifndef BERTH_REAPER_CGROUPS_H_
 #define BERTH_REAPER_CGROUPS_H_
 
@@ -24,8 +24,9 @@ struct FoundCgroup {
 // Every group whose name begins with "berth-". Empty where there is no v2 tree.
 std::vector<FoundCgroup> FindCgroups();
 
-// The pid and start time in a launcher's group's name; pid 0 if it is none.
-Identity LauncherOf(absl::string_view name, const std::string& boot_id);
+// The process in the name of a launcher's group; pid 0 if it is none of that installation.
+Identity LauncherOf(absl::string_view name, absl::string_view install_id,
+                    const std::string& boot_id);
 
 // Whether a launcher holds the group; false, too, if it is gone.
 bool IsHeld(const FoundCgroup& group);

@@ -1,11 +1,15 @@
 #include "reaper/docker_engine.h"
 
+#include <sys/inotify.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
@@ -13,6 +17,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -20,10 +25,13 @@
 #include "reaper/container.h"
 #include "runtime/docker/engine_address.h"
 #include "runtime/docker/engine_client.h"
+#include "runtime/docker/labels.h"
+#include "runtime/docker/wait_stream.h"
 #include "runtime/record/identity.h"
 #include "runtime/record/lease.h"
 #include "runtime/record/random_id.h"
 #include "runtime/record/record.h"
+#include "sandbox/base/unique_fd.h"
 
 namespace berth::reaper {
 namespace {
@@ -31,10 +39,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr absl::Duration kAnswer = absl::Seconds(10);
-// As runtime/docker/container_config.h has them; they are on containers that outlive a version.
-constexpr char kOwner[] = "berth.owner", kSession[] = "berth.session", kName[] = "berth.name",
-               kInstall[] = "berth.install", kIdentity[] = "berth.owner-identity",
-               kEphemeral[] = "berth.ephemeral", kReuse[] = "berth.reuse";
 
 // Ids go into paths of the API.
 bool IsContainerId(absl::string_view id) {
@@ -78,13 +82,76 @@ absl::Status RemoveContainer(EngineClient* client, const std::string& id, absl::
 }
 
 Liveness OwnerLivenessOf(const Store& store, const Json& labels) {
-  const absl::StatusOr<Identity> identity = IdentityFromJson(LabelOf(labels, kIdentity));
+  const absl::StatusOr<Identity> identity = IdentityFromJson(LabelOf(labels, kLabelOwnerIdentity));
   if (!identity.ok()) return Liveness::kUnknown;
-  return OwnerOf({.lease = ProbeLease(store.dir(), LabelOf(labels, kOwner)),
+  return OwnerOf({.lease = ProbeLease(store.dir(), LabelOf(labels, kLabelOwner)),
                   .owner = CheckIdentity(*identity)});
 }
 
+// Once a socket of that name is in its folder. Not ok() where that cannot be watched.
+EventSource ComesBack(const EngineAddress& address) {
+  const std::string folder = address.path().substr(0, address.path().rfind('/'));
+  const std::string name = address.path().substr(folder.size() + 1);
+  EventSource source{UniqueFd(inotify_init1(IN_CLOEXEC | IN_NONBLOCK)), nullptr};
+  // IN_ATTRIB: given to its group once somebody listens on it.
+  if (source.fd.ok() && inotify_add_watch(source.fd.get(), folder.empty() ? "/" : folder.c_str(),
+                                          IN_CREATE | IN_MOVED_TO | IN_ATTRIB) < 0) {
+    source.fd.reset();
+  }
+  source.happened = [name](int fd) {
+    alignas(inotify_event) char buffer[4096];
+    bool came = false;
+    ssize_t length;
+    while ((length = read(fd, buffer, sizeof buffer)) > 0) {
+      for (ssize_t at = 0; at < length;) {
+        const auto* event = reinterpret_cast<const inotify_event*>(buffer + at);
+        came = came || (event->len > 0 && name == event->name);
+        at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+      }
+    }
+    return came;
+  };
+  return source;
+}
+
 }  // namespace
+
+void DockerEngine::Begin() {
+  clients_.clear();
+  noted_.clear();
+  begun_ = absl::Now();
+}
+
+std::vector<EventSource> DockerEngine::Events(const Store& store) {
+  const Json filters{{"type", {"container"}},
+                     {"event", {"die", "destroy"}},
+                     {"label", {absl::StrCat(kLabelInstall, "=", store.dir().install_id())}}};
+  // From the sweep's beginning on: what happened since then would be missed otherwise.
+  const int64_t since = absl::ToUnixNanos(begun_);
+  const std::string query =
+      absl::StrFormat("/events?since=%d.%09d&filters=%s", since / 1'000'000'000,
+                      since % 1'000'000'000, Escaped(filters.dump()));
+  std::vector<EventSource> sources;
+  for (const std::string& text : noted_) {
+    const absl::StatusOr<EngineAddress> address =
+        text.empty() ? EngineAddress::Resolve() : EngineAddress::Parse(text);
+    if (!address.ok()) continue;
+    EngineClient* client = Client(text);
+    const absl::StatusOr<std::string> version =
+        client != nullptr ? client->Version() : absl::UnavailableError("");
+    absl::StatusOr<UniqueFd> events =
+        version.ok()
+            ? OpenStream(*address, absl::StrCat("GET ", *version, query), absl::Now() + kAnswer)
+            : absl::StatusOr<UniqueFd>(version.status());
+    if (events.ok()) {
+      sources.push_back({*std::move(events), [](int) { return true; }});
+    } else if (address->is_unix()) {
+      sources.push_back(ComesBack(*address));
+    }
+  }
+  std::erase_if(sources, [](const EventSource& each) { return !each.fd.ok(); });
+  return sources;
+}
 
 EngineClient* DockerEngine::Client(const std::string& address) {
   const auto found = clients_.find(address);
@@ -120,7 +187,11 @@ absl::Status DockerEngine::End(const Record& record, const EndOptions& options) 
   ABSL_RETURN_IF_ERROR(container.status());
   const Json labels =
       container->contains("Config") ? container->at("Config").value("Labels", Json()) : Json();
-  if (LabelOf(labels, kSession) != record.uid || LabelOf(labels, kInstall) != record.install_id) {
+  // One that was kept from an earlier session carries the id of that one, and the name of both.
+  const bool kept =
+      LabelOf(labels, kLabelReuse) == "true" && LabelOf(labels, kLabelName) == record.name;
+  if ((LabelOf(labels, kLabelSession) != record.uid && !kept) ||
+      LabelOf(labels, kLabelInstall) != record.install_id) {
     return absl::FailedPreconditionError(absl::StrCat(
         "container ", record.container_id, " does not carry the session's id: left alone"));
   }
@@ -130,7 +201,7 @@ absl::Status DockerEngine::End(const Record& record, const EndOptions& options) 
 void DockerEngine::SweepStrays(const Store& store, const Options& options, absl::Time deadline,
                                Report* report) {
   Client("");  // the default one, whether a record names it or not
-  const Json filters{{"label", {absl::StrCat(kInstall, "=", store.dir().install_id())}}};
+  const Json filters{{"label", {absl::StrCat(kLabelInstall, "=", store.dir().install_id())}}};
   for (const auto& [address, client] : clients_) {
     if (client == nullptr) continue;
     const absl::StatusOr<Json> all = client->Get(
@@ -146,18 +217,18 @@ void DockerEngine::SweepContainer(const Store& store, const Options& options, ab
                                   EngineClient* client, const Json& container, Report* report) {
   const std::string id = TextAt(container, "/Id");
   const Json labels = container.is_object() ? container.value("Labels", Json()) : Json();
-  const std::string uid = LabelOf(labels, kSession);
+  const std::string uid = LabelOf(labels, kLabelSession);
   if (!IsContainerId(id) || !IsUid(uid)) return;
   Record named;
-  named.name = LabelOf(labels, kName);
+  named.name = LabelOf(labels, kLabelName);
   ContainerFacts facts;
   facts.chosen = options.filter.Chooses(named);
-  facts.our_install = LabelOf(labels, kInstall) == store.dir().install_id();
+  facts.our_install = LabelOf(labels, kLabelInstall) == store.dir().install_id();
   facts.has_record = !absl::IsNotFound(store.Read(uid).status());
   facts.this_host = client->address().is_unix();
   facts.running = TextAt(container, "/State") == "running";
-  facts.ephemeral = LabelOf(labels, kEphemeral) == "true";
-  facts.reusable = LabelOf(labels, kReuse) == "true";
+  facts.ephemeral = LabelOf(labels, kLabelEphemeral) == "true";
+  facts.reusable = LabelOf(labels, kLabelReuse) == "true";
   facts.owner = OwnerLivenessOf(store, labels);
   const Decision decision = DecideContainer(facts);
   Item item{.kind = "container",

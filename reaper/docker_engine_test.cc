@@ -23,6 +23,7 @@
 #include "reaper/report.h"
 #include "reaper/sweep.h"
 #include "reaper/test_records.h"
+#include "reaper/test_watch.h"
 #include "runtime/docker/engine_address.h"
 #include "runtime/docker/engine_client.h"
 #include "runtime/record/identity.h"
@@ -145,6 +146,22 @@ TEST_F(Containers, OfSessionsThatAreReapedGoWithThemAndNoOthers) {
   EXPECT_THAT(store_->Find("wrong"), IsOk());
 }
 
+TEST_F(Containers, KeptFromAnEarlierSessionGoWithTheLaterOne) {
+  const Record later = MakeOrphan(*store_, "c", dead_, [&](Record& it) {
+    it.backend = "docker";
+    it.engine_address = engine_->address();
+    it.container_id = Make({.running = true, .reusable = true});
+  });
+  const Record other = MakeOrphan(*store_, "d", dead_, [&](Record& it) {
+    it.backend = "docker";
+    it.engine_address = engine_->address();
+    it.container_id = Make({.running = true, .reusable = true});
+  });
+  SweepNow();
+  EXPECT_FALSE(Exists(later.container_id));
+  EXPECT_TRUE(Exists(other.container_id)) << "of another name";
+}
+
 TEST_F(Containers, WithoutARecordAreDecidedByTheirLabels) {
   const auto lease = Lease::Acquire(store_->dir(), "mine");
   ASSERT_THAT(lease, IsOk());
@@ -178,6 +195,32 @@ TEST_F(Containers, AnEngineThatIsDownIsNoErrorAndNoAction) {
   EXPECT_EQ(ExitCodeOf(report), kExitDone) << ToText(report, false, true, false);
   EXPECT_THAT(store_->Find("waits"), IsOk());
   EXPECT_FALSE(store_->Find("goes").ok());
+}
+
+TEST_F(Containers, AWatchHearsOfThemFromTheEngineAndOutlivesTheEngine) {
+  MakeOrphan(*store_, "watched", dead_, [&](Record& it) {
+    it.backend = "docker";
+    it.durable = true;
+    it.engine_address = engine_->address();
+    it.container_id = Make({.running = true, .ephemeral = false, .uid = it.uid});
+  });
+  const std::string first = store_->Find("watched")->container_id;
+  TestWatch watch(*store_, {.forget_ended = absl::ZeroDuration()}, [] {
+    Engines engines;
+    engines.push_back(std::make_unique<DockerEngine>());
+    return engines;
+  });
+  EXPECT_THAT(watch.Next(), HasSubstr("done 0 failed 0"));
+  // The engine's end is an event; that nobody answers is no error and no action.
+  ASSERT_THAT(engine_->Kill(), IsOk());
+  EXPECT_THAT(watch.Next(), HasSubstr("done 0 failed 0"));
+  EXPECT_THAT(store_->Find("watched"), IsOk());
+  // So is its return; and then what it tells.
+  ASSERT_THAT(engine_->Restart(), IsOk());
+  EXPECT_THAT(watch.Next(), HasSubstr("done 0 failed 0"));
+  ASSERT_THAT(client_->Delete(absl::StrCat("/containers/", first, "?force=1")).status(), IsOk());
+  watch.Await("done 1 failed 0 kept 0");
+  EXPECT_FALSE(store_->Find("watched").ok());
 }
 
 }  // namespace

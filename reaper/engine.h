@@ -6,6 +6,7 @@
 #ifndef BERTH_REAPER_ENGINE_H_
 #define BERTH_REAPER_ENGINE_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,18 +20,32 @@
 #include "runtime/record/record.h"
 #include "runtime/record/store.h"
 #include "runtime/remains/end_processes.h"
+#include "sandbox/base/unique_fd.h"
 
 namespace berth::reaper {
+
+// When `fd` is readable, `happened` reads it and says whether that matters to a reaper.
+struct EventSource {
+  UniqueFd fd;
+  std::function<bool(int fd)> happened;
+};
 
 class Engine {
  public:
   virtual ~Engine() = default;
 
+  // A sweep begins: what is remembered of who did not answer is forgotten.
+  virtual void Begin() {}
   // Whether this engine has what the record names: a container id, a tmux session.
   virtual bool Knows(const Record& record) const = 0;
   // kAlive: it is there, whether it runs or not. kDead: the engine says that there is no such
   // thing.
   virtual Presence Look(const Record& record) = 0;
+  // There is a session that the record tells of: what happens to it matters.
+  virtual void Note(const Record& /*record*/) {}
+  // Where what happens to what was noted since Begin, from then on, is told. What cannot be watched
+  // is not in it.
+  virtual std::vector<EventSource> Events(const Store& /*store*/) { return {}; }
   // Ends and removes it; OK is the proof that it is gone. Acts only on what carries the session's
   // id.
   virtual absl::Status End(const Record& record, const EndOptions& options) = 0;

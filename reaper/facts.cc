@@ -28,19 +28,6 @@
 namespace berth::reaper {
 namespace {
 
-Presence PresenceOf(const Identity& identity) {
-  if (identity.pid == 0) return Presence::kNone;
-  switch (CheckIdentity(identity)) {
-    case Liveness::kAlive:
-      return Presence::kAlive;
-    case Liveness::kDead:
-      return Presence::kDead;
-    case Liveness::kUnknown:
-      break;
-  }
-  return Presence::kUnknown;
-}
-
 // Of two processes either of which is the session's main one.
 Presence Either(Presence a, Presence b) {
   for (const Presence each : {Presence::kAlive, Presence::kUnknown, Presence::kDead}) {
@@ -93,18 +80,30 @@ const Observer::Owner& Observer::OwnerOf(const Record& record) {
                                        record.owner.start_time, "/", record.owner.boot_id);
   auto [it, added] = owners_.try_emplace(key);
   if (added) {
-    it->second = {ProbeLease(store_->dir(), record.owner_id), CheckIdentity(record.owner),
+    it->second = {ProbeLease(store_->dir(), record.owner_id), identities_.Check(record.owner),
                   record.owner};
   }
   return it->second;
 }
 
-std::vector<Identity> Observer::LivingOwners() const {
-  std::vector<Identity> living;
+void Observer::AddLiving(std::vector<Identity>* living) const {
+  living->insert(living->end(), keepers_.begin(), keepers_.end());
   for (const auto& [key, owner] : owners_) {
-    if (owner.liveness == Liveness::kAlive) living.push_back(owner.identity);
+    if (owner.liveness == Liveness::kAlive) living->push_back(owner.identity);
   }
-  return living;
+}
+
+Presence Observer::PresenceOf(const Identity& identity) const {
+  if (identity.pid == 0) return Presence::kNone;
+  switch (identities_.Check(identity)) {
+    case Liveness::kAlive:
+      return Presence::kAlive;
+    case Liveness::kDead:
+      return Presence::kDead;
+    case Liveness::kUnknown:
+      break;
+  }
+  return Presence::kUnknown;
 }
 
 bool Observer::HoldsUs(const Record& record) const {
@@ -114,7 +113,7 @@ bool Observer::HoldsUs(const Record& record) const {
     const auto& line = here_->ancestors;
     // A number that was ours before is another's identity, and proven dead by that.
     if (each->pid != 0 && std::find(line.begin(), line.end(), each->pid) != line.end() &&
-        CheckIdentity(*each) != Liveness::kDead) {
+        identities_.Check(*each) != Liveness::kDead) {
       return true;
     }
   }
@@ -149,17 +148,25 @@ Observed Observer::Look(Record record) {
   facts.lease = owner.lease;
   facts.owner = owner.liveness;
   if (!facts.chosen || !facts.our_install) return seen;
+  Engine* const engine = NeedsEngine(it) ? EngineOf(*engines_, it) : nullptr;
+  if (engine != nullptr) engine->Note(it);
 
   const bool mortal = !facts.durable || !facts.started;
   if (mortal && reaper::OwnerOf(facts) != Liveness::kDead) return seen;
   facts.keeper = PresenceOf(it.keeper);
-  if (!mortal && facts.keeper == Presence::kAlive) return seen;
+  if (!mortal && facts.keeper == Presence::kAlive) {
+    keepers_.push_back(it.keeper);
+    return seen;
+  }
   facts.main = Either(PresenceOf(it.leader), PresenceOf(it.pid_namespace_init));
   facts.engine = Presence::kNone;
   if (NeedsEngine(it)) {
-    Engine* engine = EngineOf(*engines_, it);
     facts.engine = engine != nullptr ? engine->Look(it) : Presence::kUnknown;
   }
+  // A window shows what the keeper has; without both it is only something that was left.
+  const bool window_left = facts.engine == Presence::kAlive && it.container_id.empty() &&
+                           facts.keeper == Presence::kDead && facts.main == Presence::kDead;
+  if (window_left) facts.engine = Presence::kDead;
   if (it.cgroup.empty() && facts.place == Place::kThisBoot) {
     // Killed before the record knew of the group.
     for (const FoundCgroup& group : cgroups()) {
@@ -167,7 +174,7 @@ Observed Observer::Look(Record record) {
     }
   }
   facts.holds_us = HoldsUs(it);
-  facts.remains = !mortal && Remains(it);
+  facts.remains = !mortal && (window_left || Remains(it));
   return seen;
 }
 
@@ -197,7 +204,8 @@ std::vector<std::string> EvidenceOf(const Observed& observed, absl::Time now) {
     lines.push_back(absl::StrCat(
         record.container_id.empty() ? "tmux session " : "container ",
         ShowText(record.container_id.empty() ? record.tmux_session : record.container_id), ": ",
-        PresenceName(facts.engine)));
+        PresenceName(facts.engine),
+        record.container_id.empty() && facts.remains ? ", its window may be left" : ""));
   }
   if (!record.cgroup.empty()) lines.push_back(absl::StrCat("cgroup ", record.cgroup));
   if (!record.socket.empty()) lines.push_back(absl::StrCat("socket ", record.socket));

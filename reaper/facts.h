@@ -54,8 +54,8 @@ class Observer {
 
   // Groups that berth made, looked for once.
   const std::vector<FoundCgroup>& cgroups();
-  // Owners that live, of what was looked at.
-  std::vector<Identity> LivingOwners() const;
+  // Adds owners, and keepers of what outlives its owner, that live.
+  void AddLiving(std::vector<Identity>* living) const;
 
  private:
   struct Owner {
@@ -64,6 +64,7 @@ class Observer {
     Identity identity;
   };
   const Owner& OwnerOf(const Record& record);
+  Presence PresenceOf(const Identity& identity) const;
   bool HoldsUs(const Record& record) const;
   bool Remains(const Record& record);
 
@@ -72,6 +73,8 @@ class Observer {
   const Surroundings* here_;
   const Engines* engines_;
   const absl::Time now_;
+  const IdentityChecker identities_;
+  std::vector<Identity> keepers_;
   absl::flat_hash_map<std::string, Owner> owners_;
   std::optional<std::vector<FoundCgroup>> cgroups_;
   std::optional<absl::flat_hash_set<std::string>> tokens_;

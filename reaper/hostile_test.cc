@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -20,6 +21,7 @@
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 #include "reaper/decide.h"
 #include "reaper/facts.h"
 #include "reaper/options.h"
@@ -75,52 +77,103 @@ class Hostile : public testing::Test {
   Identity dead_;
 };
 
-TEST_F(Hostile, WhatIsNoRecordIsQuarantinedWithItsBytes) {
+// What stands in the place of a session's folder or of its record, one test for each.
+struct Intruder {
+  const char* name;
+  // Makes `entry` (its path), of which a good record would be `text`.
+  void (*make)(const std::string& entry, const std::string& text, const std::string& precious);
+};
+
+void MakeFolder(const std::string& entry, const std::string& text) {
+  fs::create_directory(entry);
+  WriteText(entry + "/record.json", text);
+}
+
+// Names `pid` as the main process.
+void MakeNaming(const std::string& entry, const std::string& text, const std::string& pid) {
+  nlohmann::json record = nlohmann::json::parse(text);
+  record["uid"] = fs::path(entry).filename();
+  record["leader"] = record["owner"];
+  record["leader"]["pid"] = nlohmann::json::parse(pid);
+  MakeFolder(entry, record.dump());
+}
+
+const Intruder kIntruders[] = {
+    {"ATornRecord", [](const std::string& entry, const std::string& text,
+                       const std::string&) { MakeFolder(entry, text.substr(0, text.size() / 2)); }},
+    {"AnotherSessionsRecord", [](const std::string& entry, const std::string& text,
+                                 const std::string&) { MakeFolder(entry, text); }},
+    {"AnEmptyRecord", [](const std::string& entry, const std::string&,
+                         const std::string&) { MakeFolder(entry, ""); }},
+    {"ARecordOfOneGigabyte",
+     [](const std::string& entry, const std::string& text, const std::string&) {
+       MakeFolder(entry, text);
+       EXPECT_EQ(truncate((entry + "/record.json").c_str(), off_t{1} << 30), 0);
+     }},
+    {"AFifoForARecord",
+     [](const std::string& entry, const std::string&, const std::string&) {
+       fs::create_directory(entry);
+       EXPECT_EQ(mkfifo((entry + "/record.json").c_str(), 0600), 0);
+     }},
+    {"ASymlinkForARecord",
+     [](const std::string& entry, const std::string&, const std::string& precious) {
+       fs::create_directory(entry);
+       fs::create_symlink(precious, entry + "/record.json");
+     }},
+    {"AFolderForARecord",
+     [](const std::string& entry, const std::string&, const std::string&) {
+       fs::create_directories(entry + "/record.json");
+     }},
+    {"ASymlinkForASession",
+     [](const std::string& entry, const std::string&, const std::string& precious) {
+       fs::create_directory_symlink(fs::path(precious).parent_path(), entry);
+     }},
+    {"AFifoForASession", [](const std::string& entry, const std::string&,
+                            const std::string&) { EXPECT_EQ(mkfifo(entry.c_str(), 0600), 0); }},
+    {"AFileForASession", [](const std::string& entry, const std::string&,
+                            const std::string&) { WriteText(entry, "x"); }},
+    {"ARecordNamingPid1", [](const std::string& entry, const std::string& text,
+                             const std::string&) { MakeNaming(entry, text, "1"); }},
+    {"ARecordNamingPid0", [](const std::string& entry, const std::string& text,
+                             const std::string&) { MakeNaming(entry, text, "0"); }},
+    {"ARecordNamingPidMinus1", [](const std::string& entry, const std::string& text,
+                                  const std::string&) { MakeNaming(entry, text, "-1"); }},
+    {"ARecordNamingAPidPastAll",
+     [](const std::string& entry, const std::string& text, const std::string&) {
+       MakeNaming(entry, text, "99999999999");
+     }},
+};
+
+class Intruders : public Hostile, public testing::WithParamInterface<Intruder> {};
+
+INSTANTIATE_TEST_SUITE_P(Each, Intruders, testing::ValuesIn(kIntruders),
+                         [](const auto& param) { return param.param.name; });
+
+TEST_P(Intruders, IsQuarantinedAsItIsAndHarmsNothing) {
   const Record good = MakeOrphan(*store_, "good", dead_, [](Record& it) { it.durable = true; });
-  const std::string text = ToJson(good);
   const std::string precious = dir_ / "precious";
   WriteText(precious, "do not touch");
-
-  MakeEntry('b', text.substr(0, text.size() / 2));  // torn
-  MakeEntry('c', text);                             // of another session
-  MakeEntry('d', "");
-  fs::create_directory(sessions_ + Entry('e'));
-  ASSERT_EQ(mkfifo((sessions_ + Entry('e') + "/record.json").c_str(), 0600), 0);
-  fs::create_directory(sessions_ + Entry('f'));
-  fs::create_symlink(precious, sessions_ + Entry('f') + "/record.json");
-  fs::create_symlink(dir_.path(), sessions_ + Entry('g'));
-  ASSERT_EQ(mkfifo((sessions_ + Entry('h')).c_str(), 0600), 0);
-  WriteText(sessions_ + "not-a-uid", "x");
-  MakeEntry('i', "");
-  ASSERT_EQ(truncate((sessions_ + Entry('i') + "/record.json").c_str(), off_t{1} << 30), 0);
-  // Processes that no record may name.
-  int n = 0;
-  for (const char* pid : {"1", "0", "-1", "99999999999"}) {
-    Record it = good;
-    it.uid = Entry(static_cast<char>('j' + n++));
-    it.leader = dead_;
-    const std::string named = absl::StrCat("\"pid\":", dead_.pid);
-    fs::create_directory(sessions_ + it.uid);
-    it.owner = *IdentifySelf();
-    WriteText(sessions_ + it.uid + "/record.json",
-              absl::StrReplaceAll(ToJson(it), {{named, absl::StrCat("\"pid\":", pid)}}));
-  }
-  int quarantined = 0;
+  const std::string entry = sessions_ + Entry('b');
+  GetParam().make(entry, ToJson(good), precious);
+  struct stat before, after;
+  ASSERT_EQ(lstat(entry.c_str(), &before), 0);
   const Report report = SweepNow();
-  for (const Item& item : report.items) {
-    EXPECT_EQ(item.kind, "record") << item.id;
-    EXPECT_EQ(item.result, Result::kDone) << item.id << ": " << item.error;
-    ++quarantined;
-  }
-  // {pid 0 with a boot id} is refused, like the others.
-  EXPECT_EQ(quarantined, 9 + 4) << ToText(report, false, true, false);
-  EXPECT_EQ(ReadText(dir_ / absl::StrCat("state/quarantine/", Entry('b'), ".0/record.json")),
-            text.substr(0, text.size() / 2));
-  EXPECT_EQ(fs::file_size(dir_ / absl::StrCat("state/quarantine/", Entry('i'), ".0/record.json")),
-            uintmax_t{1} << 30);
+  ASSERT_EQ(report.items.size(), 1u) << ToText(report, false, true, false);
+  EXPECT_EQ(report.items[0].kind, "record");
+  EXPECT_EQ(report.items[0].deed, "quarantined");
+  EXPECT_EQ(report.items[0].result, Result::kDone) << report.items[0].error;
+  ASSERT_EQ(lstat((dir_ / absl::StrCat("state/quarantine/", Entry('b'), ".0")).c_str(), &after), 0);
+  EXPECT_EQ(before.st_ino, after.st_ino);  // moved: every byte of it is there
   EXPECT_EQ(ReadText(precious), "do not touch");
   EXPECT_THAT(store_->Find("good"), IsOk());
   EXPECT_EQ(ExitCodeOf(SweepNow()), kExitNothing);
+}
+
+TEST_F(Hostile, AnEntryThatIsNoUidIsQuarantinedToo) {
+  WriteText(sessions_ + "not-a-uid", "x");
+  const Report report = SweepNow();
+  EXPECT_EQ(report.done, 1) << ToText(report, false, true, false);
+  EXPECT_EQ(ReadText(dir_ / "state/quarantine/not-a-uid.0"), "x");
 }
 
 TEST_F(Hostile, ARecordOfANewerBerthIsLeftWhereItIs) {
@@ -181,13 +234,27 @@ TEST_F(Hostile, AWrongStartTimeBootOrTokenMeansAnotherProcess) {
   EXPECT_TRUE(store_->List()->records.empty());
 }
 
-TEST_F(Hostile, TheReaperItselfAndWhoCalledItAreNotSignalled) {
-  const absl::StatusOr<Identity> self = IdentifySelf(), parent = IdentifyProcess(getppid());
+TEST_F(Hostile, WhoCalledTheReaperIsNotSignalled) {
+  const TestChild caller([&](int ready) {
+    const pid_t sweeper = fork();
+    if (sweeper == 0) {
+      MakeOrphan(*store_, "caller", dead_,
+                 [&](Record& it) { it.keeper = *IdentifyProcess(getppid()); });
+      const Report report = SweepNow();
+      _exit(ExitCodeOf(report));
+    }
+    int status = 0;
+    waitpid(sweeper, &status, 0);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != kExitDoubt) _exit(1);
+    SayReady(ready);
+  });
+  EXPECT_TRUE(caller.ready());
+}
+
+TEST_F(Hostile, TheReaperItselfIsNotSignalled) {
+  const absl::StatusOr<Identity> self = IdentifySelf();
   ASSERT_THAT(self, IsOk());
   MakeOrphan(*store_, "self", dead_, [&](Record& it) { it.leader = *self; });
-  if (parent.ok() && parent->pid > 1) {
-    MakeOrphan(*store_, "parent", dead_, [&](Record& it) { it.keeper = *parent; });
-  }
   const Report report = SweepNow();
   EXPECT_EQ(report.done + report.failed, 0) << ToText(report, false, true, false);
   const Item* item = ItemOf(report, "self");

@@ -39,8 +39,8 @@ namespace {
 // What is younger may be somebody's who is just making it.
 constexpr absl::Duration kSettled = absl::Minutes(1);
 
-// Does `act` unless it is a dry run or there is no time, and reports.
-void Settle(const Scope& scope, Item item, const std::function<absl::Status()>& act,
+// Does `act` unless it is a dry run or there is no time, and reports. Whether it was done.
+bool Settle(const Scope& scope, Item item, const std::function<absl::Status()>& act,
             Report* report) {
   if (!scope.options.filter.ChoosesUnnamed(item.id)) {
     item.verdict = Verdict::kKeep;
@@ -54,7 +54,9 @@ void Settle(const Scope& scope, Item item, const std::function<absl::Status()>& 
       item.result = item.error.ok() ? Result::kDone : Result::kFailed;
     }
   }
+  const bool done = item.result == Result::kDone;
   report->Add(std::move(item), scope.options.show_kept);
+  return done;
 }
 
 // Not known: as old as can be.
@@ -102,9 +104,17 @@ bool IsListening(int run_fd, const std::string& name) {
 
 void SweepBroken(const Scope& scope, const std::vector<BrokenRecord>& broken, Report* report) {
   for (const BrokenRecord& each : broken) {
+    struct stat entry;
+    if (fstatat(scope.store.dir().sessions_fd(), each.entry.c_str(), &entry, AT_SYMLINK_NOFOLLOW) !=
+        0) {
+      continue;  // its keeper was just removing it
+    }
     Item item{.kind = "record", .id = each.entry, .verdict = Verdict::kReap};
     item.evidence.push_back(std::string(each.why.message()));
-    std::function<absl::Status()> act = [&] { return scope.store.Quarantine(each.entry); };
+    std::function<absl::Status()> act = [&]() -> absl::Status {
+      const absl::Status moved = scope.store.Quarantine(each.entry);
+      return absl::IsNotFound(moved) ? absl::OkStatus() : moved;  // removed meanwhile
+    };
     item.deed = "quarantined";
     if (absl::IsFailedPrecondition(each.why) && IsOfNewerBerth(scope.store, each.entry)) {
       item.verdict = Verdict::kKeep;
@@ -153,10 +163,8 @@ void SweepLeases(const Scope& scope, Report* report) {
       } else {
         item.because.push_back("nobody holds it, and its owner has ended");
       }
-    } else if (AgeOf(dir.owners_fd(), name) < kSettled) {
-      item.verdict = Verdict::kKeep;
-      item.because.push_back("it names no owner, but is new: somebody may be taking it");
     } else {
+      // Whoever is just taking it finds out, once it has the lock, that it has to make another.
       item.because.push_back("nobody holds it, and it names no owner");
     }
     Settle(scope, std::move(item), [&] { return RemoveFreeLease(dir, name); }, report);
@@ -175,13 +183,15 @@ void SweepPorts(const Scope& scope, Report* report) {
   }
 }
 
-void SweepSockets(const Scope& scope, Report* report) {
+void SweepSockets(const Scope& scope, const absl::flat_hash_set<std::string>& known,
+                  Report* report) {
   const StateDir& dir = scope.store.dir();
   const absl::StatusOr<std::vector<std::string>> names = ListFolder(dir.run_fd());
   if (!names.ok()) return;
   for (const std::string& name : *names) {
     struct stat entry;
-    if (!IsUid(name) || fstatat(dir.run_fd(), name.c_str(), &entry, AT_SYMLINK_NOFOLLOW) != 0 ||
+    if (known.contains(name) || !IsUid(name) ||
+        fstatat(dir.run_fd(), name.c_str(), &entry, AT_SYMLINK_NOFOLLOW) != 0 ||
         !S_ISSOCK(entry.st_mode) || entry.st_uid != geteuid() ||
         AgeOf(dir.run_fd(), name) < kSettled ||
         !absl::IsNotFound(scope.store.OpenSessionDir(name).status()) ||
@@ -201,13 +211,16 @@ void SweepSockets(const Scope& scope, Report* report) {
   }
 }
 
-void SweepCgroups(const Scope& scope, const std::vector<FoundCgroup>& groups, Report* report) {
-  const std::string& below = scope.options.launcher_groups;
+bool SweepCgroups(const Scope& scope, const std::vector<FoundCgroup>& groups,
+                  absl::flat_hash_set<std::string>* told, Report* report) {
+  bool ended = false;
   for (const FoundCgroup& group : groups) {
-    if (below != "/" && !group.path.starts_with(below + "/")) continue;
-    const Identity launcher = LauncherOf(group.name, scope.here.boot_id);
-    if (launcher.pid == 0 || group.owner != geteuid()) continue;
-    if (CheckIdentity(launcher) != Liveness::kDead || IsHeld(group)) continue;
+    const Identity launcher =
+        LauncherOf(group.name, scope.store.dir().install_id(), scope.here.boot_id);
+    if (launcher.pid == 0 || group.owner != geteuid() || told->contains(group.path)) continue;
+    const Liveness liveness = CheckIdentity(launcher);
+    if (liveness == Liveness::kAlive) report->living.push_back(launcher);
+    if (liveness != Liveness::kDead || IsHeld(group)) continue;
     Item item{.kind = "cgroup", .id = group.path, .verdict = Verdict::kReap, .deed = "ended"};
     item.evidence.push_back(absl::StrCat("launcher process ", launcher.pid, " (start time ",
                                          launcher.start_time, "): dead; lock: free"));
@@ -216,15 +229,18 @@ void SweepCgroups(const Scope& scope, const std::vector<FoundCgroup>& groups, Re
       item.verdict = Verdict::kDoubt;
       item.because.push_back("the reaper itself runs in it");
     }
-    Settle(
-        scope, std::move(item),
-        [&] {
-          return EndCgroup(
-              group.path,
-              {.deadline = std::min(scope.deadline, absl::Now() + scope.options.time_per_object)});
-        },
-        report);
+    const auto end = [&] {
+      return EndCgroup(
+          group.path,
+          {.deadline = std::min(scope.deadline, absl::Now() + scope.options.time_per_object)});
+    };
+    if (Settle(scope, std::move(item), end, report)) {
+      ended = true;
+    } else {
+      told->insert(group.path);
+    }
   }
+  return ended;
 }
 
 }  // namespace berth::reaper

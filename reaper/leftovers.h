@@ -4,8 +4,10 @@
 #ifndef BERTH_REAPER_LEFTOVERS_H_
 #define BERTH_REAPER_LEFTOVERS_H_
 
+#include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
 #include "reaper/cgroups.h"
 #include "reaper/facts.h"
@@ -31,11 +33,16 @@ void SweepBroken(const Scope& scope, const std::vector<BrokenRecord>& broken, Re
 void SweepLeases(const Scope& scope, Report* report);
 // Leases of ports that nobody holds.
 void SweepPorts(const Scope& scope, Report* report);
-// Sockets of sessions that have no record, on which nobody listens.
-void SweepSockets(const Scope& scope, Report* report);
-// Groups of launchers, where Options::launcher_groups says, that nobody holds and whose launcher
-// has ended. What is in them was to end with the launcher.
-void SweepCgroups(const Scope& scope, const std::vector<FoundCgroup>& groups, Report* report);
+// Sockets of sessions that have no record, on which nobody listens. Those of `known` sessions have
+// one.
+void SweepSockets(const Scope& scope, const absl::flat_hash_set<std::string>& known,
+                  Report* report);
+// Groups of this installation's launchers that nobody holds and whose launcher has ended. What is
+// in them was to end with the launcher. Whether something was ended: it may have been an owner.
+// What is in `told` is left out, and what could not be done is added to it. Launchers that live are
+// added to Report::living.
+bool SweepCgroups(const Scope& scope, const std::vector<FoundCgroup>& groups,
+                  absl::flat_hash_set<std::string>* told, Report* report);
 
 }  // namespace berth::reaper
 

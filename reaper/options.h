@@ -2,20 +2,14 @@
 #ifndef BERTH_REAPER_OPTIONS_H_
 #define BERTH_REAPER_OPTIONS_H_
 
-#include <string>
-
 #include "absl/time/time.h"
 #include "reaper/filter.h"
 
 namespace berth::reaper {
 
 struct Options {
-  bool dry_run = false;    // decide and tell, change nothing
-  bool show_kept = false;  // report what is kept, too, with its evidence
-  // Where groups of dead launchers are looked for: a path of the cgroup v2 tree, "/" for all of it;
-  // "": nowhere. Such a group does not say which installation it is of, so it takes the operator's
-  // word.
-  std::string launcher_groups;
+  bool dry_run = false;        // decide and tell, change nothing
+  bool show_kept = false;      // report what is kept, too, with its evidence
   bool adopt_codefly = false;  // sweep what codefly left, too
   Filter filter;
   absl::Duration older_than = absl::ZeroDuration();  // leave alone what is younger

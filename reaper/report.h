@@ -42,7 +42,7 @@ struct Report {
   int kept = 0, done = 0, doubts = 0, failed = 0, out_of_time = 0, planned = 0;
   int passes = 0;
   absl::Duration took;
-  std::vector<Identity> owners;  // those that live: when one ends there may be something to do
+  std::vector<Identity> living;  // when one of these ends there may be something to do
 
   // Counts it in, and keeps it unless it is an uninteresting one.
   void Add(Item item, bool show_kept);

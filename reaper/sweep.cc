@@ -25,7 +25,7 @@
 namespace berth::reaper {
 namespace {
 
-// Each pass ends at least one session, so this is how deep owners may be nested.
+// Each pass ends at least one owner, so this is how deep they may be nested.
 constexpr int kMaxPasses = 100;
 
 Item ItemOf(const Observed& observed, const Decision& decision, bool with_evidence) {
@@ -41,7 +41,8 @@ Item ItemOf(const Observed& observed, const Decision& decision, bool with_eviden
   return item;
 }
 
-// One pass over all sessions. Those that failed once are not tried again in this sweep.
+// One pass over all that can be an owner's: sessions, and what was started without one. What failed
+// once is not tried again in this sweep.
 class Pass {
  public:
   Pass(const Scope& scope, const Engines& engines, absl::flat_hash_set<std::string>* failed)
@@ -53,11 +54,17 @@ class Pass {
   // Whether something changed.
   absl::StatusOr<bool> Run(Report* report) {
     ABSL_ASSIGN_OR_RETURN(Listing listing, scope_.store.List());
+    report->living.clear();  // of the pass before
     report->sessions = std::max(report->sessions, static_cast<int>(listing.records.size()));
     bool changed = false;
     for (Record& record : listing.records) {
+      known_.insert(record.uid);
       Observed observed = observer_.Look(std::move(record));
       const Decision decision = Decide(observed.facts);
+      if (decision.verdict == Verdict::kKeep && !scope_.options.show_kept) {
+        ++kept_;
+        continue;
+      }
       Item item = ItemOf(observed, decision, scope_.options.show_kept);
       const bool act = decision.verdict == Verdict::kReap || decision.verdict == Verdict::kClear;
       if (act && !scope_.options.dry_run) {
@@ -71,11 +78,12 @@ class Pass {
       }
     }
     broken_ = std::move(listing.broken);
-    return changed;
+    return SweepCgroups(scope_, observer_.cgroups(), failed_, report) || changed;
   }
 
   // After the last pass: what stays, and what has no record.
   void Finish(Report* report) {
+    report->kept += kept_;
     for (Item& item : quiet_) report->Add(std::move(item), scope_.options.show_kept);
     SweepBroken(scope_, broken_, report);
     if (!scope_.options.dry_run) {
@@ -89,17 +97,14 @@ class Pass {
     }
     SweepLeases(scope_, report);
     SweepPorts(scope_, report);
-    SweepSockets(scope_, report);
-    if (!scope_.options.launcher_groups.empty()) {
-      SweepCgroups(scope_, observer_.cgroups(), report);
-    }
+    SweepSockets(scope_, known_, report);
     if (const char* home = getenv("HOME"); scope_.options.adopt_codefly && home != nullptr) {
       SweepCodefly(absl::StrCat(home, "/.codefly/runs"), scope_.options, scope_.deadline, report);
     }
     for (const auto& engine : engines_) {
       engine->SweepStrays(scope_.store, scope_.options, scope_.deadline, report);
     }
-    report->owners = observer_.LivingOwners();
+    observer_.AddLiving(&report->living);
   }
 
  private:
@@ -136,6 +141,8 @@ class Pass {
   const Engines& engines_;
   absl::flat_hash_set<std::string>* failed_;
   Observer observer_;
+  absl::flat_hash_set<std::string> known_;  // uids
+  int kept_ = 0;
   std::vector<Item> quiet_;
   std::vector<BrokenRecord> broken_;
 };
@@ -146,6 +153,7 @@ absl::StatusOr<Report> SweepFrom(const Surroundings& here, const Store& store,
                                  const Options& options, const Engines& engines) {
   const absl::Time start = absl::Now();
   ABSL_ASSIGN_OR_RETURN(const Lock lock, Lock::Take(store.dir(), start + options.lock_wait));
+  for (const auto& engine : engines) engine->Begin();
   const Scope scope{store, options, here, absl::Now() + options.time};
   Report report;
   report.state_dir = store.dir().path();

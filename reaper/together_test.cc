@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/inotify.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/status_matchers.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -24,6 +26,7 @@
 #include "reaper/test_records.h"
 #include "runtime/record/identity.h"
 #include "runtime/record/record.h"
+#include "runtime/record/state_dir.h"
 #include "runtime/record/store.h"
 #include "runtime/record/test_dir.h"
 #include "sandbox/base/unique_fd.h"
@@ -35,6 +38,8 @@ namespace {
 using ::absl_testing::IsOk;
 using ::absl_testing::StatusIs;
 using ::testing::HasSubstr;
+
+namespace fs = std::filesystem;
 
 class Together : public testing::Test {
  protected:
@@ -134,6 +139,58 @@ TEST_F(Together, OneThatIsKilledInTheMidstIsFinishedByTheNext) {
       EXPECT_EQ(entry.path().filename(), ".lock");
     }
   }
+}
+
+// At the entry of each system call of a sweep in turn.
+TEST_F(Together, OneThatIsKilledAtAnyPointIsFinishedByTheNext) {
+  const StateDir& dir = store_->dir();
+  bool killed = true;
+  int calls = 0;
+  for (int nth = 1; killed; ++nth) {
+    SCOPED_TRACE(absl::StrCat("killed at system call ", nth));
+    const Record made = MakeOrphan(*store_, "orphan", dead_, [&](Record& it) {
+      it.temp_dirs = {dir_ / absl::StrCat("berth-", it.uid, "-tmp")};
+    });
+    fs::create_directories(made.temp_dirs[0] + "/a/b");
+    WriteText(made.temp_dirs[0] + "/a/b/file", "x");
+    WriteText(absl::StrCat(dir.path(), "/sessions/", made.uid, "/log"), "x");
+    WriteText(dir.path() + "/owners/left", IdentityToJson(dead_));
+    const std::string broken = absl::StrCat("broken", nth);
+    WriteText(dir.path() + "/sessions/" + broken, "bytes");
+    const pid_t pid = fork();
+    if (pid == 0) {
+      if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(77);
+      raise(SIGSTOP);
+      Sweep(*store_, {}).IgnoreError();
+      raise(SIGKILL);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(pid, &status, 0), pid);
+    ASSERT_TRUE(WIFSTOPPED(status)) << status;
+    ptrace(PTRACE_SETOPTIONS, pid, nullptr, PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD);
+    killed = false;
+    bool entry = false;
+    for (calls = 0; WIFSTOPPED(status);) {
+      ptrace(PTRACE_SYSCALL, pid, nullptr, nullptr);
+      ASSERT_EQ(waitpid(pid, &status, 0), pid);
+      if (!WIFSTOPPED(status) || WSTOPSIG(status) != (SIGTRAP | 0x80)) continue;
+      entry = !entry;
+      if (!entry || ++calls != nth) continue;
+      killed = true;
+      kill(pid, SIGKILL);
+    }
+    const absl::StatusOr<Report> report = Sweep(*store_, {});
+    ASSERT_THAT(report, IsOk());
+    ASSERT_EQ(report->failed + report->doubts, 0) << ToText(*report, false, true, false);
+    for (const char* folder : {"sessions", "names", "owners", "run"}) {
+      for (const auto& each : fs::directory_iterator(dir.path() + "/" + folder)) {
+        ASSERT_EQ(each.path().filename(), ".lock") << each.path();
+      }
+    }
+    ASSERT_FALSE(fs::exists(made.temp_dirs[0]));
+    ASSERT_EQ(ReadText(absl::StrCat(dir.path(), "/quarantine/", broken, ".0")), "bytes");
+  }
+  EXPECT_GT(calls, 100);
 }
 
 // Whatever time there is, no more is used, and the rest is told to be undone.

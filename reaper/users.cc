@@ -31,8 +31,19 @@ namespace {
 
 constexpr size_t kMaxAnswer = 64 << 20;
 
+// Whom this becomes may trace it and act through its descriptors: root's terminal must be neither
+// among them nor the one that controls it (CVE-2016-2779).
+void LeaveTerminal() {
+  setsid();
+  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (int fd = 0; fd < 3; ++fd) {
+    if (null < 0 || dup2(null, fd) < 0) close(fd);
+  }
+}
+
 // In the child, for good.
 bool Become(const User& user) {
+  LeaveTerminal();
   if (setgroups(user.gid == 0 ? 0 : 1, &user.gid) != 0 ||
       setresgid(user.gid, user.gid, user.gid) != 0 ||
       setresuid(user.uid, user.uid, user.uid) != 0) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,11 +60,67 @@ bool TakeEvents(int inotify) {
   return matters;
 }
 
-absl::Status AddTo(int epoll, int fd) {
-  epoll_event event = {};
-  event.events = EPOLLIN;
-  if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) != 0) return ErrnoStatus(errno, "epoll_ctl");
-  return absl::OkStatus();
+// Everything that a sweep may have to follow on.
+class Sources {
+ public:
+  // Of the folders, which stay; then what the last sweep found.
+  static absl::StatusOr<Sources> Make(int inotify) {
+    Sources sources;
+    sources.epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
+    if (!sources.epoll_.ok()) return ErrnoStatus(errno, "epoll_create");
+    ABSL_RETURN_IF_ERROR(sources.Add(inotify));
+    sources.sources_.push_back({UniqueFd(), [inotify](int) { return TakeEvents(inotify); }});
+    return sources;
+  }
+  absl::Status AddSource(EventSource source) {
+    ABSL_RETURN_IF_ERROR(Add(source.fd.get()));
+    sources_.push_back(std::move(source));
+    return absl::OkStatus();
+  }
+  int fd() const { return epoll_.get(); }
+  // Whether something happened that matters.
+  bool Happened() const {
+    bool matters = false;
+    epoll_event ready[64];
+    const int count = epoll_wait(epoll_.get(), ready, std::size(ready), 0);
+    for (int i = 0; i < count; ++i) {
+      const EventSource& source = sources_[ready[i].data.u64];
+      matters = source.happened(source.fd.get()) || matters;
+    }
+    return matters;
+  }
+
+ private:
+  absl::Status Add(int fd) {
+    epoll_event event = {};
+    event.events = EPOLLIN;
+    event.data.u64 = sources_.size();
+    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) {
+      return ErrnoStatus(errno, "epoll_ctl");
+    }
+    return absl::OkStatus();
+  }
+
+  UniqueFd epoll_;
+  std::vector<EventSource> sources_;
+};
+
+// `again`: something has ended already that the sweep saw alive.
+absl::StatusOr<Sources> SourcesAfter(const absl::StatusOr<Report>& report, const Store& store,
+                                     const Engines& engines, int inotify, bool* again) {
+  ABSL_ASSIGN_OR_RETURN(Sources sources, Sources::Make(inotify));
+  for (const Identity& each : report.ok() ? report->living : std::vector<Identity>()) {
+    absl::StatusOr<UniqueFd> pidfd = OpenProcess(each);
+    *again = *again || absl::IsNotFound(pidfd.status());
+    if (!pidfd.ok()) continue;
+    ABSL_RETURN_IF_ERROR(sources.AddSource({*std::move(pidfd), [](int) { return true; }}));
+  }
+  for (const auto& engine : engines) {
+    for (EventSource& source : engine->Events(store)) {
+      ABSL_RETURN_IF_ERROR(sources.AddSource(std::move(source)));
+    }
+  }
+  return sources;
 }
 
 }  // namespace
@@ -74,31 +131,19 @@ absl::Status Watch(const Store& store, const Options& options, const WatchOption
   ABSL_ASSIGN_OR_RETURN(const UniqueFd inotify, WatchFolders(store.dir()));
   while (true) {
     const absl::StatusOr<Report> report = Sweep(store, options, engines);
-    tell(report);
     const absl::Time next = absl::Now() + watch.every;
-
-    const UniqueFd epoll(epoll_create1(EPOLL_CLOEXEC));
-    if (!epoll.ok()) return ErrnoStatus(errno, "epoll_create");
-    ABSL_RETURN_IF_ERROR(AddTo(epoll.get(), inotify.get()));
-    std::vector<UniqueFd> owners;
     bool again = false;
-    for (const Identity& owner : report.ok() ? report->owners : std::vector<Identity>()) {
-      absl::StatusOr<UniqueFd> pidfd = OpenProcess(owner);
-      again = again || absl::IsNotFound(pidfd.status());  // ended since
-      if (!pidfd.ok()) continue;
-      ABSL_RETURN_IF_ERROR(AddTo(epoll.get(), pidfd->get()));
-      owners.push_back(*std::move(pidfd));
-    }
+    const absl::StatusOr<Sources> sources =
+        SourcesAfter(report, store, engines, inotify.get(), &again);
+    tell(report);  // now that what happens from here on is seen
+    ABSL_RETURN_IF_ERROR(sources.status());
     while (!again) {
       const absl::Status waited =
-          WaitFdOrCancel(epoll.get(), POLLIN, stop_fd, next, "wait for something to happen");
+          WaitFdOrCancel(sources->fd(), POLLIN, stop_fd, next, "wait for something to happen");
       if (absl::IsCancelled(waited)) return absl::OkStatus();
       if (absl::IsDeadlineExceeded(waited)) break;
       ABSL_RETURN_IF_ERROR(waited);
-      again = TakeEvents(inotify.get());
-      for (const UniqueFd& owner : owners) {
-        again = again || WaitFd(owner.get(), POLLIN, absl::InfinitePast(), "").ok();
-      }
+      again = sources->Happened();
     }
     const absl::Status stopped = WaitFd(stop_fd, POLLIN, absl::Now() + watch.settle, "settle");
     if (stopped.ok()) return absl::OkStatus();

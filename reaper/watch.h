@@ -1,5 +1,7 @@
-// Sweeping whenever there may be something to do: when an owner ends, when a new one or a new
-// session appears. Nothing is polled: an idle watch costs nothing.
+// Sweeping whenever there may be something to do: when an owner or the keeper of a durable session
+// ends, when a new owner or a new session appears, when an engine tells of the end of a container
+// of ours, when an engine that records name ends or comes back. Nothing is polled: an idle watch
+// costs nothing.
 #ifndef BERTH_REAPER_WATCH_H_
 #define BERTH_REAPER_WATCH_H_
 

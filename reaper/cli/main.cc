@@ -19,15 +19,16 @@ using berth::reaper::SweepFlags;
 
 constexpr int kUsage = 2, kFailed = 125;
 
+// CLI11 breaks what is longer than 80 columns.
 constexpr char kSweepFoot[] =
-    "Exit codes: 0 nothing to do; 10 done (or, in a dry run, something to do); 11 something could\n"
-    "not be done; 12 something is left alone because its state is not known; 75 another reaper is\n"
-    "at work; 2 wrong usage; 125 failed.\n\n"
+    "Exit codes: 0 nothing to do; 10 done (or, in a dry run, something to do);\n"
+    "11 something could not be done; 12 something is left alone because its state\n"
+    "is not known; 75 another reaper is at work; 2 wrong usage; 125 failed.\n\n"
     "Examples:\n"
     "  berth-reaper sweep --dry-run\n"
     "  berth-reaper sweep --explain fix-42\n"
     "  berth-reaper sweep --only '^ci-' --except 'keep=yes' --older-than 1h\n"
-    "  sudo berth-reaper sweep --all-users --quiet --metrics /var/lib/node_exporter/berth.prom\n";
+    "  sudo berth-reaper sweep --all-users --quiet --metrics /run/berth.prom\n";
 constexpr char kWatchFoot[] =
     "Examples:\n"
     "  berth-reaper watch --quiet\n"

@@ -68,10 +68,6 @@ void SweepFlags::AddTo(CLI::App* app) {
   AddDuration(app, "--time", &options.time, "For everything (default: 5m)");
   AddDuration(app, "--lock-wait", &options.lock_wait,
               "How long to wait for another reaper (default: 10s)");
-  app->add_option("--launcher-groups", options.launcher_groups,
-                  "End groups of dead launchers below this cgroup of the v2 tree, whichever "
-                  "installation of this user they are of (\"/\": everywhere; default: nowhere)")
-      ->type_name("PATH");
   app->add_option_function<std::string>(
          "--adopt", [this](const std::string&) { options.adopt_codefly = true; },
          "Sweep what another program left in ~/.codefly/runs, by the same proofs")
@@ -90,9 +86,6 @@ absl::Status SweepFlags::Finish() {
   }
   if (all_users && !state_dirs.empty()) {
     return absl::InvalidArgumentError("give --all-users or --state-dir, not both");
-  }
-  if (!options.launcher_groups.empty() && options.launcher_groups[0] != '/') {
-    return absl::InvalidArgumentError("--launcher-groups: give a path as /proc/PID/cgroup has it");
   }
   for (const std::string& dir : state_dirs) {
     if (dir.empty() || dir[0] != '/') {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -186,6 +187,11 @@ absl::StatusOr<int> RunWatch(const SweepFlags& flags, const WatchOptions& watch)
   if (!stop.ok()) return ErrnoStatus(errno, "signalfd");
   ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store,
                         Store::Open(flags.state_dirs.empty() ? "" : flags.state_dirs.front()));
+  // One descriptor for each owner and each keeper that lives.
+  if (rlimit files; getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+  }
   ABSL_RETURN_IF_ERROR(Watch(*store, flags.options, watch, MakeEngines(), stop.get(),
                              [&](const absl::StatusOr<Report>& report) {
                                Sum sum;
