@@ -78,6 +78,21 @@ int32_t Change(const void* handle, Body&& body) {
 absl::Status CheckOut(const void* out, absl::string_view argument);
 // The bytes of a text that came in.
 absl::StatusOr<absl::string_view> Text(const char* data, size_t size, absl::string_view argument);
+// The setter of one text: `field` gives the std::string of the object.
+template <typename Object, typename Field>
+int32_t SetText(const void* handle, const char* data, size_t size, const char* argument,
+                Field&& field) {
+  return Change<Object>(handle, [&](Object& object) -> absl::Status {
+    ABSL_ASSIGN_OR_RETURN(const absl::string_view text, Text(data, size, argument));
+    field(object) = std::string(text);
+    return absl::OkStatus();
+  });
+}
+
+// An index or a number of an enumeration that is not there.
+absl::Status NotInRange(size_t index, absl::string_view of);
+absl::Status NoSuch(absl::string_view what, int64_t number);
+
 // A timeout as a deadline; a grace or limit as a duration, where -1 is infinite only if
 // `may_be_none`.
 absl::StatusOr<absl::Time> Deadline(int64_t timeout_ms);
@@ -96,6 +111,11 @@ absl::Status PutFd(absl::StatusOr<UniqueFd> fd, int32_t* out);
 inline const char* GiveText(const std::string* text, size_t* size) {
   if (size != nullptr) *size = text == nullptr ? 0 : text->size();
   return text == nullptr ? nullptr : text->c_str();
+}
+
+// The name of a known value of an enumeration, whose names are literals and so end with a NUL.
+inline const char* GiveName(bool known, absl::string_view literal) {
+  return known ? literal.data() : "unknown";
 }
 
 }  // namespace berth::capi

@@ -71,6 +71,14 @@ absl::Status CheckOut(const void* out, absl::string_view argument) {
   return absl::InvalidArgumentError(absl::StrCat(argument, ", the place for the result, is NULL"));
 }
 
+absl::Status NotInRange(size_t index, absl::string_view of) {
+  return absl::OutOfRangeError(absl::StrCat("there is no ", of, " ", index));
+}
+
+absl::Status NoSuch(absl::string_view what, int64_t number) {
+  return absl::InvalidArgumentError(absl::StrCat("there is no ", what, " ", number));
+}
+
 absl::StatusOr<absl::string_view> Text(const char* data, size_t size, absl::string_view argument) {
   if (data == nullptr && size != 0) {
     return absl::InvalidArgumentError(absl::StrCat(argument, " is NULL, but its size is ", size));
@@ -112,7 +120,11 @@ using ::berth::capi::OutOfMemory;
 
 int32_t berth_abi_version(void) { return BERTH_ABI_VERSION; }
 
-uint64_t berth_features(void) { return BERTH_FEATURE_NATIVE; }
+uint64_t berth_features(void) {
+  return BERTH_FEATURE_NATIVE | BERTH_FEATURE_TMUX | BERTH_FEATURE_DOCKER | BERTH_FEATURE_NIX |
+         BERTH_FEATURE_POLICY | BERTH_FEATURE_AGENTS | BERTH_FEATURE_REAPER | BERTH_FEATURE_PORTS |
+         BERTH_FEATURE_ENVIRONMENTS | BERTH_FEATURE_IMAGES | BERTH_FEATURE_DOCTOR;
+}
 
 const char* berth_code_name(int32_t code) {
   static constexpr const char* kNames[] = {"OK",

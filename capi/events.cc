@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
@@ -22,6 +23,7 @@
 #include "sandbox/base/errno_status.h"
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/base/wait_fd.h"
+#include "sandbox/violation.h"
 
 namespace berth::capi {
 namespace {
@@ -98,6 +100,17 @@ int32_t berth_event_exit(berth_exit* status, const berth_event* event, berth_err
     ABSL_RETURN_IF_ERROR(CheckOut(status, "status"));
     ABSL_ASSIGN_OR_RETURN(const auto object, Get<EventObject>(event, "event"));
     return PutExit(object->event.exit, status);
+  });
+}
+
+int32_t berth_event_violations(berth_violations** violations, const berth_event* event,
+                               berth_error** error) {
+  return Guard(error, [&]() -> absl::Status {
+    ABSL_RETURN_IF_ERROR(CheckOut(violations, "violations"));
+    ABSL_ASSIGN_OR_RETURN(const auto object, Get<EventObject>(event, "event"));
+    std::vector<berth::Violation> all;
+    if (object->event.kind == Event::Kind::kViolation) all.push_back(object->event.violation);
+    return PutViolations(std::move(all), violations);
   });
 }
 

@@ -13,7 +13,6 @@
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "capi/berth.h"
@@ -52,6 +51,10 @@ const std::string* TextOf(const SessionInfo& info, int32_t field) {
       return &info.title;
     case BERTH_INFO_LOG_PATH:
       return &info.log_path;
+    case BERTH_INFO_TIER:
+      return &info.tier;
+    case BERTH_INFO_ADDRESS:
+      return &info.address;
   }
   return nullptr;
 }
@@ -96,6 +99,8 @@ int64_t NumberOf(const SessionInfo& info, int32_t field) {
       return UnixNanos(info.created);
     case BERTH_INFO_LAST_OUTPUT_UNIX_NS:
       return UnixNanos(info.last_output);
+    case BERTH_INFO_VIOLATIONS:
+      return info.violations;
   }
   return -1;
 }
@@ -169,7 +174,7 @@ int32_t berth_infos_exit(berth_exit* status, const berth_infos* infos, size_t in
     ABSL_RETURN_IF_ERROR(CheckOut(status, "status"));
     ABSL_ASSIGN_OR_RETURN(const auto object, Get<InfosObject>(infos, "infos"));
     const SessionInfo* const info = InfoAt(object, index);
-    if (info == nullptr) return absl::OutOfRangeError(absl::StrCat("there is no info ", index));
+    if (info == nullptr) return NotInRange(index, "info");
     return PutExit(info->exit, status);
   });
 }
@@ -190,7 +195,7 @@ int32_t berth_infos_label_keys(berth_strings** keys, const berth_infos* infos, s
     ABSL_RETURN_IF_ERROR(CheckOut(keys, "keys"));
     ABSL_ASSIGN_OR_RETURN(const auto object, Get<InfosObject>(infos, "infos"));
     const SessionInfo* const info = InfoAt(object, index);
-    if (info == nullptr) return absl::OutOfRangeError(absl::StrCat("there is no info ", index));
+    if (info == nullptr) return NotInRange(index, "info");
     std::vector<std::string> all;
     for (const auto& [key, value] : info->labels) all.push_back(key);
     return PutStrings(std::move(all), keys);

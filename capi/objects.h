@@ -6,8 +6,10 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
@@ -15,12 +17,15 @@
 #include "capi/berth.h"
 #include "capi/boundary.h"
 #include "capi/handles.h"
+#include "runtime/change.h"
 #include "runtime/env.h"
 #include "runtime/process.h"
 #include "runtime/runtime.h"
 #include "runtime/session.h"
 #include "runtime/spec.h"
 #include "runtime/types.h"
+#include "sandbox/policy.h"
+#include "sandbox/violation.h"
 
 namespace berth::capi {
 
@@ -69,6 +74,20 @@ struct ProcessObject {
   std::unique_ptr<Process> process;
 };
 
+// Gives an object a handle that goes with the runtime's, then has `fill` make what it holds.
+template <typename Object, typename Handle, typename Fill>
+absl::Status PutOwned(std::shared_ptr<Object> object, const void* owner, Handle** out,
+                      Fill&& fill) {
+  Handle* const handle = Handles::Add<Handle>(object, owner);
+  absl::Cleanup remove = [handle] { Handles::Remove<Object>(handle); };
+  ABSL_RETURN_IF_ERROR(fill(*object));
+  // Freed meanwhile, by another thread, which may not have seen this handle.
+  if (Handles::Find<RuntimeObject>(owner) == nullptr) return NoObject(owner, "runtime");
+  std::move(remove).Cancel();
+  *out = handle;
+  return absl::OkStatus();
+}
+
 // Makes a session or process and gives it a handle that goes with the runtime's. The handle is made
 // first, so that nothing can fail once something runs.
 using MakeSession = absl::FunctionRef<absl::StatusOr<std::unique_ptr<Session>>()>;
@@ -87,6 +106,17 @@ int32_t OnSession(const berth_session* session, berth_error** error, Body&& body
   });
 }
 
+// For what needs no owner.
+template <typename Handle, typename Object>
+absl::Status Put(std::shared_ptr<Object> object, Handle** out) {
+  *out = Handles::Add<Handle>(std::move(object));
+  return absl::OkStatus();
+}
+
+absl::Status PutViolations(std::vector<Violation> violations, berth_violations** out);
+absl::Status PutViolationFeed(std::unique_ptr<ViolationFeed> feed, berth_violation_feed** out);
+absl::Status PutChanges(std::vector<::berth::Change> changes, berth_changes** out);
+absl::StatusOr<Policy> GetPolicy(const berth_policy* policy);
 absl::Status PutStrings(std::vector<std::string> texts, berth_strings** out);
 absl::Status PutInfos(std::vector<SessionInfo> infos, berth_infos** out);
 
@@ -99,6 +129,9 @@ absl::StatusOr<ProcessSpec> GetSpec(const berth_process_spec* spec);
 absl::StatusOr<SessionSpec> GetSpec(const berth_session_spec* spec);
 absl::StatusOr<std::vector<std::string>> GetStrings(const berth_strings* strings,
                                                     const char* argument);
+// NULL is the empty list.
+absl::StatusOr<std::vector<std::string>> GetStringsOrNone(const berth_strings* strings,
+                                                          const char* argument);
 
 }  // namespace berth::capi
 

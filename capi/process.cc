@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <memory>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
@@ -111,5 +112,14 @@ int32_t berth_process_stats(berth_stats* stats, berth_process* process, berth_er
   return With(process, error, [&](Process& it) -> absl::Status {
     ABSL_RETURN_IF_ERROR(CheckOut(stats, "stats"));
     return PutStats(it.GetStats(), stats);
+  });
+}
+
+int32_t berth_process_violations(berth_violations** violations, berth_process* process,
+                                 berth_error** error) {
+  return With(process, error, [&](Process& it) -> absl::Status {
+    ABSL_RETURN_IF_ERROR(CheckOut(violations, "violations"));
+    ABSL_ASSIGN_OR_RETURN(auto all, it.Violations());
+    return PutViolations(std::move(all), violations);
   });
 }

@@ -23,24 +23,6 @@
 #include "runtime/spec.h"
 
 namespace berth::capi {
-namespace {
-
-// `fill` makes what the object holds.
-template <typename Object, typename Handle, typename Fill>
-absl::Status PutOwned(std::shared_ptr<Object> object, const void* owner, Handle** out,
-                      Fill&& fill) {
-  Handle* const handle = Handles::Add<Handle>(object, owner);
-  absl::Cleanup remove = [handle] { Handles::Remove<Object>(handle); };
-  ABSL_RETURN_IF_ERROR(fill(*object));
-  // Freed meanwhile, by another thread, which may not have seen this handle.
-  if (Handles::Find<RuntimeObject>(owner) == nullptr) return NoObject(owner, "runtime");
-  std::move(remove).Cancel();
-  *out = handle;
-  return absl::OkStatus();
-}
-
-}  // namespace
-
 absl::Status PutSession(std::shared_ptr<RuntimeObject> runtime, const void* runtime_handle,
                         berth_session** out, MakeSession make) {
   auto object =
@@ -94,6 +76,24 @@ int32_t berth_session_create(berth_session** session, berth_runtime* runtime,
     ABSL_ASSIGN_OR_RETURN(const berth::SessionSpec wanted, GetSpec(spec));
     return PutSession(object, runtime, session,
                       [&] { return object->runtime->CreateSession(wanted); });
+  });
+}
+
+int32_t berth_session_choose(berth_string** backend, berth_string** reason, berth_runtime* runtime,
+                             const berth_session_spec* spec, berth_error** error) {
+  return Guard(error, [&]() -> absl::Status {
+    ABSL_RETURN_IF_ERROR(CheckOut(backend, "backend"));
+    ABSL_ASSIGN_OR_RETURN(const auto object, Get<RuntimeObject>(runtime, "runtime"));
+    ABSL_ASSIGN_OR_RETURN(const berth::SessionSpec wanted, GetSpec(spec));
+    ABSL_ASSIGN_OR_RETURN(berth::Choice choice, object->runtime->Choose(wanted));
+    if (reason == nullptr) return PutString(std::move(choice.backend), backend);
+    berth_string* why = nullptr;
+    ABSL_RETURN_IF_ERROR(PutString(std::move(choice.reason), &why));
+    absl::Cleanup forget = [why] { berth_string_free(why); };
+    ABSL_RETURN_IF_ERROR(PutString(std::move(choice.backend), backend));
+    std::move(forget).Cancel();
+    *reason = why;
+    return absl::OkStatus();
   });
 }
 

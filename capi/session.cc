@@ -214,3 +214,45 @@ int32_t berth_session_destroy(berth_session* session, int64_t grace_ms, berth_er
     return it.Destroy(grace);
   });
 }
+
+int32_t berth_session_watch_violations(berth_violation_feed** feed, berth_session* session,
+                                       int64_t seen, berth_error** error) {
+  return OnSession(session, error, [&](Session& it) -> absl::Status {
+    ABSL_RETURN_IF_ERROR(CheckOut(feed, "feed"));
+    if (seen < 0) return NoSuch("violation", seen);
+    ABSL_ASSIGN_OR_RETURN(auto made, it.WatchViolations(seen));
+    return PutViolationFeed(std::move(made), feed);
+  });
+}
+
+int32_t berth_session_changes(berth_changes** changes, berth_session* session,
+                              berth_error** error) {
+  return OnSession(session, error, [&](Session& it) -> absl::Status {
+    ABSL_RETURN_IF_ERROR(CheckOut(changes, "changes"));
+    ABSL_ASSIGN_OR_RETURN(auto all, it.Changes());
+    return PutChanges(std::move(all), changes);
+  });
+}
+
+int32_t berth_session_keep_changes(berth_session* session, const berth_strings* paths,
+                                   berth_error** error) {
+  return OnSession(session, error, [&](Session& it) -> absl::Status {
+    ABSL_ASSIGN_OR_RETURN(const auto chosen, GetStringsOrNone(paths, "paths"));
+    // None would be all of them.
+    if (paths != nullptr && chosen.empty()) return absl::OkStatus();
+    return it.KeepChanges(chosen);
+  });
+}
+
+int32_t berth_session_discard_changes(berth_session* session, berth_error** error) {
+  return OnSession(session, error, [](Session& it) { return it.DiscardChanges(); });
+}
+
+int32_t berth_session_violations(berth_violations** violations, berth_session* session,
+                                 berth_error** error) {
+  return OnSession(session, error, [&](Session& it) -> absl::Status {
+    ABSL_RETURN_IF_ERROR(CheckOut(violations, "violations"));
+    ABSL_ASSIGN_OR_RETURN(auto all, it.Violations());
+    return PutViolations(std::move(all), violations);
+  });
+}

@@ -26,17 +26,6 @@
 namespace berth::capi {
 namespace {
 
-// The setter of one text.
-template <typename Object, typename Field>
-int32_t SetText(const void* handle, const char* data, size_t size, const char* argument,
-                Field&& field) {
-  return Change<Object>(handle, [&](Object& object) -> absl::Status {
-    ABSL_ASSIGN_OR_RETURN(const absl::string_view text, Text(data, size, argument));
-    field(object) = std::string(text);
-    return absl::OkStatus();
-  });
-}
-
 template <typename Object>
 int32_t AddArg(const void* handle, const char* data, size_t size) {
   return Change<Object>(handle, [&](Object& object) -> absl::Status {
@@ -61,6 +50,14 @@ int32_t SetEnv(const void* handle, const berth_env* env) {
     ABSL_ASSIGN_OR_RETURN(const std::shared_ptr<EnvObject> from, Get<EnvObject>(env, "env"));
     ABSL_RETURN_IF_ERROR(from->error);
     object.spec.env = from->env;
+    return absl::OkStatus();
+  });
+}
+
+template <typename Object>
+int32_t SetPolicy(const void* handle, const berth_policy* policy) {
+  return Change<Object>(handle, [&](Object& object) -> absl::Status {
+    ABSL_ASSIGN_OR_RETURN(object.spec.policy, GetPolicy(policy));
     return absl::OkStatus();
   });
 }
@@ -194,6 +191,10 @@ int32_t berth_session_spec_set_label(berth_session_spec* spec, const char* key, 
   });
 }
 
+int32_t berth_session_spec_set_policy(berth_session_spec* spec, const berth_policy* policy) {
+  return SetPolicy<SessionSpecObject>(spec, policy);
+}
+
 int32_t berth_process_spec_new(berth_process_spec** spec, berth_error** error) {
   return Guard(error, [&]() -> absl::Status {
     ABSL_RETURN_IF_ERROR(CheckOut(spec, "spec"));
@@ -245,4 +246,8 @@ int32_t berth_process_spec_set_stdio(berth_process_spec* spec, int32_t stream, i
 
 int32_t berth_process_spec_set_terminal(berth_process_spec* spec, uint16_t rows, uint16_t cols) {
   return SetTerminal<ProcessSpecObject>(spec, rows, cols);
+}
+
+int32_t berth_process_spec_set_policy(berth_process_spec* spec, const berth_policy* policy) {
+  return SetPolicy<ProcessSpecObject>(spec, policy);
 }

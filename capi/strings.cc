@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include <memory>
 #include <string>
@@ -27,6 +28,12 @@ absl::StatusOr<std::vector<std::string>> GetStrings(const berth_strings* strings
                         Get<StringsObject>(strings, argument));
   ABSL_RETURN_IF_ERROR(object->error);
   return object->texts;
+}
+
+absl::StatusOr<std::vector<std::string>> GetStringsOrNone(const berth_strings* strings,
+                                                          const char* argument) {
+  if (strings == nullptr) return std::vector<std::string>();
+  return GetStrings(strings, argument);
 }
 
 absl::Status PutStrings(std::vector<std::string> texts, berth_strings** out) {
@@ -135,6 +142,37 @@ int32_t berth_env_append(berth_env* env, const char* key, size_t key_size, const
     ABSL_ASSIGN_OR_RETURN(const absl::string_view s, Text(separator, separator_size, "separator"));
     object.env.Append(k, v, s);
     return absl::OkStatus();
+  });
+}
+
+int32_t berth_env_prepend(berth_env* env, const char* key, size_t key_size, const char* value,
+                          size_t value_size, const char* separator, size_t separator_size) {
+  return Change<EnvObject>(env, [&](EnvObject& object) -> absl::Status {
+    ABSL_ASSIGN_OR_RETURN(const absl::string_view k, Text(key, key_size, "key"));
+    ABSL_ASSIGN_OR_RETURN(const absl::string_view v, Text(value, value_size, "value"));
+    ABSL_ASSIGN_OR_RETURN(const absl::string_view s, Text(separator, separator_size, "separator"));
+    object.env.Prepend(k, v, s);
+    return absl::OkStatus();
+  });
+}
+
+int32_t berth_env_beneath(berth_env* env, const berth_env* other) {
+  return Change<EnvObject>(env, [&](EnvObject& object) -> absl::Status {
+    ABSL_ASSIGN_OR_RETURN(const std::shared_ptr<EnvObject> from, Get<EnvObject>(other, "other"));
+    ABSL_RETURN_IF_ERROR(from->error);
+    const Env changes = from->env;  // which may be the same one
+    object.env.Beneath(changes);
+    return absl::OkStatus();
+  });
+}
+
+int32_t berth_env_resolve(berth_strings** entries, const berth_env* env, berth_error** error) {
+  return Guard(error, [&]() -> absl::Status {
+    ABSL_RETURN_IF_ERROR(CheckOut(entries, "entries"));
+    ABSL_ASSIGN_OR_RETURN(const std::shared_ptr<EnvObject> object, Get<EnvObject>(env, "env"));
+    ABSL_RETURN_IF_ERROR(object->error);
+    ABSL_ASSIGN_OR_RETURN(std::vector<std::string> all, object->env.Resolve(environ));
+    return PutStrings(std::move(all), entries);
   });
 }
 

@@ -3,6 +3,8 @@ package berth
 // #include "berth.h"
 import "C"
 
+import "context"
+
 // Env is the environment of a program, described: where it starts from and what is changed. Values are byte-exact, never
 // expanded, and never in an argv, a file or a log. The zero value is BasicEnv().
 type Env struct {
@@ -45,23 +47,30 @@ func (e Env) Append(key, value, separator string) Env {
 	return e.with(change{kind: 'a', key: key, value: value, separator: separator})
 }
 
+// Prepend is the same before what is there.
+func (e Env) Prepend(key, value, separator string) Env {
+	return e.with(change{kind: 'p', key: key, value: value, separator: separator})
+}
+
 // use has the environment as an object for the time of a call.
-func (e Env) use(call func(*C.berth_env)) error {
+func (e Env) use(do func(*C.berth_env)) error {
 	var env *C.berth_env
-	var object *C.berth_error
 	base := e.base
 	if !e.set {
 		base = C.BERTH_ENV_BASIC
 	}
 	if e.listed != nil {
 		err := withStrings(e.listed, func(keys *C.berth_strings) error {
-			return failed(C.berth_env_new_listed(&env, keys, &object), object)
+			return call(context.Background(), func(e **C.berth_error) C.int32_t { return C.berth_env_new_listed(&env, keys, e) })
 		})
 		if err != nil {
 			return err
 		}
-	} else if err := failed(C.berth_env_new(&env, base, &object), object); err != nil {
-		return err
+	} else {
+		err := call(context.Background(), func(e **C.berth_error) C.int32_t { return C.berth_env_new(&env, base, e) })
+		if err != nil {
+			return err
+		}
 	}
 	defer C.berth_env_free(env)
 	for _, c := range e.changes {
@@ -74,10 +83,12 @@ func (e Env) use(call func(*C.berth_env)) error {
 			C.berth_env_set(env, key, keySize, value, valueSize)
 		case 'u':
 			C.berth_env_unset(env, key, keySize)
+		case 'p':
+			C.berth_env_prepend(env, key, keySize, value, valueSize, separator, separatorSize)
 		default:
 			C.berth_env_append(env, key, keySize, value, valueSize, separator, separatorSize)
 		}
 	}
-	call(env)
+	do(env)
 	return nil
 }

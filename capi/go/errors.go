@@ -54,8 +54,13 @@ func (e *Error) Is(target error) bool {
 	return target == context.DeadlineExceeded && e.Code == DeadlineExceeded
 }
 
-// failed turns the result of a call into an error and frees the error object.
-func failed(code C.int32_t, object *C.berth_error) error {
+// call makes one call, unless ctx is done, and turns its code and error object into an error.
+func call(ctx context.Context, f func(**C.berth_error) C.int32_t) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var object *C.berth_error
+	code := f(&object)
 	if code == C.BERTH_OK {
 		return nil
 	}
@@ -65,6 +70,34 @@ func failed(code C.int32_t, object *C.berth_error) error {
 	C.berth_error_free(object)
 	return err
 }
+
+// aside makes a call that may take long; if ctx is done first, its error is returned and the call goes on by itself.
+func aside(ctx context.Context, f func(**C.berth_error) C.int32_t) error {
+	if ctx.Done() == nil {
+		return call(ctx, f)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	done := make(chan error, 1)
+	go func() { done <- call(context.Background(), f) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// text copies what a getter gives: data first, then its size through the argument.
+func text(get func(*C.size_t) *C.char) string {
+	var size C.size_t
+	data := get(&size)
+	return C.GoStringN(data, C.int(size))
+}
+
+// viewed copies a text of a structure that a call filled in.
+func viewed(data *C.char, size C.size_t) string { return C.GoStringN(data, C.int(size)) }
 
 // view is a Go string as pointer and size, for the time of a call.
 func view(text string) (*C.char, C.size_t) {
@@ -84,10 +117,10 @@ func takeString(object *C.berth_string) string {
 }
 
 // withStrings has a list of texts for the time of a call.
-func withStrings(items []string, call func(*C.berth_strings) error) error {
+func withStrings(items []string, use func(*C.berth_strings) error) error {
 	var list *C.berth_strings
-	var object *C.berth_error
-	if err := failed(C.berth_strings_new(&list, &object), object); err != nil {
+	err := call(context.Background(), func(e **C.berth_error) C.int32_t { return C.berth_strings_new(&list, e) })
+	if err != nil {
 		return err
 	}
 	defer C.berth_strings_free(list)
@@ -95,7 +128,7 @@ func withStrings(items []string, call func(*C.berth_strings) error) error {
 		data, size := view(item)
 		C.berth_strings_add(list, data, size)
 	}
-	return call(list)
+	return use(list)
 }
 
 // takeStrings copies and frees a list.

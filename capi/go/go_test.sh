@@ -7,8 +7,12 @@ mkdir -p "$out/home" "$out/module" "$out/tmp"
 trap 'chmod -R u+w "$out" && rm -rf "$out"' EXIT
 cp "$shared" "$out/libberth.so.0"
 ln -s libberth.so.0 "$out/libberth.so"
+mkdir "$out/berth"
 cp -L capi/berth.h "$out/"
-cp -L capi/go/*.go capi/go/go.mod "$out/module/"
+cp -L capi/berth/*.h "$out/berth/"
+(cd capi/go && cp -rL --parents $(find -L . -name "*.go" -o -name go.mod) "$out/module/")
+mkdir "$out/module/page"
+python3 capi/code_of.py go docs/c_abi.md >"$out/module/page/main.go"
 cat >"$out/berth.pc" <<END
 Name: berth
 Description: sessions and processes
@@ -22,4 +26,7 @@ cd "$out/module"
 badly=$(gofmt -l .)
 [ -z "$badly" ] || { echo "gofmt would change: $badly" && exit 1; }
 go vet ./...
-go test -count=1 ./...
+go test -race -count=1 ./...
+echo "The example that is a whole program."
+mkdir "$out/work"
+go run ./examples/orchestrator "$out/state" "$out/work"

@@ -31,6 +31,9 @@ type SessionInfo struct {
 	Tree                       string    // how the tree is held: "cgroup", "subreaper", "pidns"
 	Title                      string    // as set by the program
 	LogPath                    string
+	Tier                       string // how its policy is enforced; "" if it has none
+	Violations                 int64  // that its policy has stopped so far
+	Address                    string // where its engine is, if that is not this machine's default
 	Labels                     map[string]string
 }
 
@@ -67,6 +70,9 @@ func readInfo(infos *C.berth_infos, i C.size_t) SessionInfo {
 		Tree:        text(C.BERTH_INFO_TREE),
 		Title:       text(C.BERTH_INFO_TITLE),
 		LogPath:     text(C.BERTH_INFO_LOG_PATH),
+		Tier:        text(C.BERTH_INFO_TIER),
+		Violations:  number(C.BERTH_INFO_VIOLATIONS),
+		Address:     text(C.BERTH_INFO_ADDRESS),
 		Labels:      map[string]string{},
 	}
 	if last := number(C.BERTH_INFO_LAST_OUTPUT_UNIX_NS); last >= 0 {

@@ -3,7 +3,10 @@ package berth
 // #include "berth.h"
 import "C"
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // SessionOption is a part of a session's description. Unless told: a terminal of 24 rows and 80 columns, durable,
 // BasicEnv, no limits.
@@ -11,9 +14,11 @@ type SessionOption func(*C.berth_session_spec) error
 
 func newSessionSpec(name string, options []SessionOption) (*C.berth_session_spec, error) {
 	var spec *C.berth_session_spec
-	var object *C.berth_error
 	data, size := view(name)
-	if err := failed(C.berth_session_spec_new(&spec, data, size, &object), object); err != nil {
+	err := call(context.Background(), func(e **C.berth_error) C.int32_t {
+		return C.berth_session_spec_new(&spec, data, size, e)
+	})
+	if err != nil {
 		return nil, err
 	}
 	for _, option := range options {
@@ -124,4 +129,92 @@ func Label(key, value string) SessionOption {
 		v, vSize := view(value)
 		C.berth_session_spec_set_label(spec, k, kSize, v, vSize)
 	})
+}
+
+// WithPolicy is what it may see, write, call, reach and use up; without one: what this program may.
+func WithPolicy(policy *Policy) SessionOption {
+	return plain(func(spec *C.berth_session_spec) { C.berth_session_spec_set_policy(spec, policy.raw) })
+}
+
+// PullMode says when an image is pulled.
+type PullMode int32
+
+// Modes.
+const (
+	PullIfMissing PullMode = 0
+	PullNever     PullMode = 1
+	PullAlways    PullMode = 2
+)
+
+// Image is the container's.
+func Image(name string, pull PullMode) SessionOption {
+	return plain(func(spec *C.berth_session_spec) {
+		data, size := view(name)
+		C.berth_session_spec_set_image(spec, data, size, C.int32_t(pull))
+	})
+}
+
+// Mount shows a folder or file of the host in the container.
+func Mount(source, target string, readOnly bool) SessionOption {
+	return plain(func(spec *C.berth_session_spec) {
+		s, sSize := view(source)
+		t, tSize := view(target)
+		C.berth_session_spec_add_mount(spec, s, sSize, t, tSize, flag(readOnly))
+	})
+}
+
+// Port is one inside that the host reaches on loopback; host 0: by one that is free.
+func Port(inside, host uint16) SessionOption {
+	return plain(func(spec *C.berth_session_spec) {
+		C.berth_session_spec_add_port(spec, C.uint16_t(inside), C.uint16_t(host), nil, 0, 0)
+	})
+}
+
+// User is the container's: "uid:gid" or a name of the image's.
+func User(user string) SessionOption {
+	return plain(func(spec *C.berth_session_spec) {
+		data, size := view(user)
+		C.berth_session_spec_set_user(spec, data, size)
+	})
+}
+
+// Network is the container's.
+func Network(network string) SessionOption {
+	return plain(func(spec *C.berth_session_spec) {
+		data, size := view(network)
+		C.berth_session_spec_set_network(spec, data, size)
+	})
+}
+
+// Container says whose user it runs as, whether berth's pid 1 is in it, and whether it is kept for the next of its name.
+func Container(hostUser, init, reuse bool) SessionOption {
+	return plain(func(spec *C.berth_session_spec) {
+		flags := C.uint32_t(0)
+		if hostUser {
+			flags |= C.BERTH_CONTAINER_HOST_USER
+		}
+		if !init {
+			flags |= C.BERTH_CONTAINER_NO_INIT
+		}
+		if reuse {
+			flags |= C.BERTH_CONTAINER_REUSE
+		}
+		C.berth_session_spec_set_container_flags(spec, flags)
+	})
+}
+
+// Flake is the folder with the flake.nix, and its dev shell ("" is the default).
+func Flake(folder, shell string) SessionOption {
+	return plain(func(spec *C.berth_session_spec) {
+		f, fSize := view(folder)
+		s, sSize := view(shell)
+		C.berth_session_spec_set_flake(spec, f, fSize, s, sSize, 0)
+	})
+}
+
+func flag(value bool) C.int32_t {
+	if value {
+		return 1
+	}
+	return 0
 }

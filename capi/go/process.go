@@ -37,17 +37,17 @@ type Command struct {
 	Env                   Env
 	Dir                   string // absolute
 	Stdin, Stdout, Stderr Stdio
-	Rows, Cols            uint16 // not 0: one terminal in place of the three streams
+	Rows, Cols            uint16  // not 0: one terminal in place of the three streams
+	Policy                *Policy // of a process of its own; another is under its session's
+	// In an environment: a name for the others to wait on, and those that it waits for.
+	Name   string
+	WaitOn []string
 }
 
 func start(ctx context.Context, owner *Runtime, command Command,
-	call func(**C.berth_process, *C.berth_process_spec, **C.berth_error) C.int32_t) (*Process, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
+	begin func(**C.berth_process, *C.berth_process_spec, **C.berth_error) C.int32_t) (*Process, error) {
 	var spec *C.berth_process_spec
-	var object *C.berth_error
-	if err := failed(C.berth_process_spec_new(&spec, &object), object); err != nil {
+	if err := call(ctx, func(e **C.berth_error) C.int32_t { return C.berth_process_spec_new(&spec, e) }); err != nil {
 		return nil, err
 	}
 	defer C.berth_process_spec_free(spec)
@@ -77,9 +77,13 @@ func start(ctx context.Context, owner *Runtime, command Command,
 	if command.Rows != 0 || command.Cols != 0 {
 		C.berth_process_spec_set_terminal(spec, C.uint16_t(command.Rows), C.uint16_t(command.Cols))
 	}
+	if command.Policy != nil {
+		C.berth_process_spec_set_policy(spec, command.Policy.raw)
+	}
 	var raw *C.berth_process
-	err := failed(call(&raw, spec, &object), object)
+	err := call(ctx, func(e **C.berth_error) C.int32_t { return begin(&raw, spec, e) })
 	runtime.KeepAlive(command)
+	runtime.KeepAlive(owner)
 	if err != nil {
 		return nil, err
 	}
@@ -97,15 +101,24 @@ type Process struct {
 
 // Close kills the whole tree and returns once it is gone.
 func (p *Process) Close() error {
-	p.once.Do(func() { C.berth_process_free(p.raw) })
+	p.once.Do(func() {
+		runtime.SetFinalizer(p, nil)
+		C.berth_process_free(p.raw)
+	})
 	return nil
 }
 
 // Pid is the main process as this machine's /proc shows it; 0 where the engine runs it elsewhere.
-func (p *Process) Pid() int { return int(C.berth_process_pid(p.raw)) }
+func (p *Process) Pid() int {
+	defer runtime.KeepAlive(p)
+	return int(C.berth_process_pid(p.raw))
+}
 
 // IsPty reports whether it has a terminal.
-func (p *Process) IsPty() bool { return C.berth_process_is_pty(p.raw) == 1 }
+func (p *Process) IsPty() bool {
+	defer runtime.KeepAlive(p)
+	return C.berth_process_is_pty(p.raw) == 1
+}
 
 // newFile makes a file of the poller's, so that reads and writes park goroutines and take deadlines.
 func newFile(fd int, name string) *os.File {
@@ -113,10 +126,16 @@ func newFile(fd int, name string) *os.File {
 	return os.NewFile(uintptr(fd), name)
 }
 
-func (p *Process) take(name string, call func(*C.int32_t, **C.berth_error) C.int32_t) (*os.File, error) {
+// do makes a call on it.
+func (p *Process) do(ctx context.Context, f func(**C.berth_error) C.int32_t) error {
+	defer runtime.KeepAlive(p)
+	return call(ctx, f)
+}
+
+func (p *Process) take(name string, give func(*C.int32_t, **C.berth_error) C.int32_t) (*os.File, error) {
 	var fd C.int32_t
-	var object *C.berth_error
-	if err := failed(call(&fd, &object), object); err != nil {
+	err := p.do(context.Background(), func(e **C.berth_error) C.int32_t { return give(&fd, e) })
+	if err != nil {
 		return nil, err
 	}
 	return newFile(int(fd), name), nil
@@ -144,40 +163,57 @@ func (p *Process) TakeStderr() (*os.File, error) {
 }
 
 // Resize gives its terminal another size.
-func (p *Process) Resize(rows, cols uint16) error {
-	var object *C.berth_error
-	return failed(C.berth_process_resize(p.raw, C.uint16_t(rows), C.uint16_t(cols), &object), object)
+func (p *Process) Resize(ctx context.Context, rows, cols uint16) error {
+	return p.do(ctx, func(e **C.berth_error) C.int32_t {
+		return C.berth_process_resize(p.raw, C.uint16_t(rows), C.uint16_t(cols), e)
+	})
 }
 
 // Signal is sent to the main process.
-func (p *Process) Signal(signal syscall.Signal) error {
-	var object *C.berth_error
-	return failed(C.berth_process_signal(p.raw, C.int32_t(signal), &object), object)
+func (p *Process) Signal(ctx context.Context, signal syscall.Signal) error {
+	return p.do(ctx, func(e **C.berth_error) C.int32_t { return C.berth_process_signal(p.raw, C.int32_t(signal), e) })
 }
 
-// Stop sends TERM to the whole tree and KILL after the grace; it returns when all of it is gone.
-func (p *Process) Stop(grace time.Duration) (Exit, error) {
-	var exit C.berth_exit
-	var object *C.berth_error
-	err := failed(C.berth_process_stop(&exit, p.raw, C.int64_t(millis(grace)), &object), object)
-	return toExit(&exit), err
+// Stop sends TERM to the whole tree and KILL after the grace; it returns when all of it is gone. If ctx is done first,
+// the stop goes on by itself.
+func (p *Process) Stop(ctx context.Context, grace time.Duration) (Exit, error) {
+	exit := new(C.berth_exit)
+	err := aside(ctx, func(e **C.berth_error) C.int32_t {
+		defer runtime.KeepAlive(p)
+		return C.berth_process_stop(exit, p.raw, C.int64_t(millis(grace)), e)
+	})
+	if err != nil {
+		return Exit{}, err
+	}
+	return toExit(exit), nil
 }
 
 // Wait waits for the end of the main process: any number of callers, any number of times.
 func (p *Process) Wait(ctx context.Context) (Exit, error) {
+	defer runtime.KeepAlive(p)
 	return wait(ctx,
 		func(fd *C.int32_t, e **C.berth_error) C.int32_t { return C.berth_process_exit_fd(fd, p.raw, e) },
 		func(exit *C.berth_exit, e **C.berth_error) C.int32_t { return C.berth_process_wait(exit, p.raw, 0, e) })
 }
 
 // Stats is what the tree uses.
-func (p *Process) Stats() (Stats, error) {
+func (p *Process) Stats(ctx context.Context) (Stats, error) {
 	var raw C.berth_stats
-	var object *C.berth_error
-	if err := failed(C.berth_process_stats(&raw, p.raw, &object), object); err != nil {
+	err := p.do(ctx, func(e **C.berth_error) C.int32_t { return C.berth_process_stats(&raw, p.raw, e) })
+	if err != nil {
 		return Stats{}, err
 	}
 	return toStats(&raw), nil
+}
+
+// Violations are what its policy has stopped, oldest first; also for a while after its end.
+func (p *Process) Violations(ctx context.Context) ([]Violation, error) {
+	var raw *C.berth_violations
+	err := p.do(ctx, func(e **C.berth_error) C.int32_t { return C.berth_process_violations(&raw, p.raw, e) })
+	if err != nil {
+		return nil, err
+	}
+	return takeViolations(raw), nil
 }
 
 // wait asks, parks in the poller until the exit descriptor is readable, and asks again.
@@ -185,17 +221,15 @@ func wait(ctx context.Context, exitFd func(*C.int32_t, **C.berth_error) C.int32_
 	ask func(*C.berth_exit, **C.berth_error) C.int32_t) (Exit, error) {
 	for {
 		var exit C.berth_exit
-		var object *C.berth_error
-		err := failed(ask(&exit, &object), object)
+		err := call(ctx, func(e **C.berth_error) C.int32_t { return ask(&exit, e) })
 		if err == nil {
 			return toExit(&exit), nil
 		}
-		if !errors.Is(err, DeadlineExceeded) {
+		if ctx.Err() != nil || !errors.Is(err, DeadlineExceeded) {
 			return Exit{}, err
 		}
 		var fd C.int32_t
-		object = nil
-		if err := failed(exitFd(&fd, &object), object); err != nil {
+		if err := call(ctx, func(e **C.berth_error) C.int32_t { return exitFd(&fd, e) }); err != nil {
 			return Exit{}, err
 		}
 		if err := readable(ctx, int(fd), "berth exit"); err != nil {

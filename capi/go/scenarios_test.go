@@ -28,12 +28,12 @@ func place(t *testing.T) (*Runtime, string, context.Context) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(func() {
 		cancel()
-		infos, err := runtime.List()
+		infos, err := runtime.List(context.Background())
 		must(t, err)
 		for _, info := range infos {
-			session, err := runtime.Open(info.Handle)
+			session, err := runtime.Open(context.Background(), info.Handle)
 			must(t, err)
-			must(t, session.Destroy(0))
+			must(t, session.Destroy(context.Background(), 0))
 		}
 		runtime.Close()
 		left, _ := os.ReadDir(filepath.Join(state, "sessions"))
@@ -71,30 +71,30 @@ func TestLifecycle(t *testing.T) {
 	runtime, _, ctx := place(t)
 	session, err := runtime.CreateSession(ctx, "one", Argv("cat"))
 	must(t, err)
-	if alive, reason, err := session.Liveness(); err != nil || alive != Alive {
+	if alive, reason, err := session.Liveness(ctx); err != nil || alive != Alive {
 		t.Fatal(alive, reason, err)
 	}
 	if delivery, err := session.Send(ctx, "hello there"); err != nil || delivery != Submitted {
 		t.Fatal(delivery, err)
 	}
-	output, err := session.Stdout()
+	output, err := session.Stdout(ctx)
 	must(t, err)
 	readUntil(t, output, "hello there\r\nhello there\r\n")
-	if screen, err := session.Capture(0); err != nil || screen != "hello there\nhello there\n" {
+	if screen, err := session.Capture(ctx, 0); err != nil || screen != "hello there\nhello there\n" {
 		t.Fatalf("%q %v", screen, err)
 	}
-	must(t, session.Destroy(5*time.Second))
-	if dead, _, err := session.Liveness(); err != nil || dead != Dead {
+	must(t, session.Destroy(ctx, 5*time.Second))
+	if dead, _, err := session.Liveness(ctx); err != nil || dead != Dead {
 		t.Fatal(dead, err)
 	}
-	must(t, session.Destroy(5*time.Second))
+	must(t, session.Destroy(ctx, 5*time.Second))
 	if _, err := session.Send(ctx, "x"); !errors.Is(err, NotFound) {
 		t.Fatal(err)
 	}
-	if _, err := runtime.Open(session.Handle()); !errors.Is(err, NotFound) {
+	if _, err := runtime.Open(ctx, session.Handle()); !errors.Is(err, NotFound) {
 		t.Fatal(err)
 	}
-	if _, err := runtime.Open("native:nobody"); !errors.Is(err, NotFound) {
+	if _, err := runtime.Open(ctx, "native:nobody"); !errors.Is(err, NotFound) {
 		t.Fatal(err)
 	}
 }
@@ -144,7 +144,7 @@ func TestWhatIsSentArrivesByteExactOnceAndInOrder(t *testing.T) {
 	for i := range million {
 		million[i] = byte(uint32(i) * 2654435761 >> 24)
 	}
-	output, err := session.Stdout()
+	output, err := session.Stdout(ctx)
 	must(t, err)
 	got := make(chan []byte)
 	go func() {
@@ -157,7 +157,7 @@ func TestWhatIsSentArrivesByteExactOnceAndInOrder(t *testing.T) {
 		must(t, err)
 		expected += text
 	}
-	must(t, session.CloseStdin())
+	must(t, session.CloseStdin(ctx))
 	if string(<-got) != expected {
 		t.Fatal("not what was sent")
 	}
@@ -178,7 +178,7 @@ func TestAWaitThatTimedOutThenAKillThenAWait(t *testing.T) {
 	if _, err := process.Wait(short); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatal(err)
 	}
-	must(t, process.Signal(syscall.SIGKILL))
+	must(t, process.Signal(ctx, syscall.SIGKILL))
 	var group sync.WaitGroup
 	for i := 0; i < 10; i++ {
 		group.Add(1)
@@ -308,19 +308,19 @@ func TestSurvival(t *testing.T) {
 	if len(handles) != 3 {
 		t.Fatal(handles)
 	}
-	brief, err := runtime.Open(handles[2])
+	brief, err := runtime.Open(ctx, handles[2])
 	must(t, err)
 	must(t, creator.Process.Kill())
 	creator.Wait()
-	lasting, err := runtime.Open(handles[1])
+	lasting, err := runtime.Open(ctx, handles[1])
 	must(t, err)
-	file, err := lasting.Stdout()
+	file, err := lasting.Stdout(ctx)
 	must(t, err)
 	readUntil(t, file, "before")
-	must(t, lasting.Resize(50, 100))
+	must(t, lasting.Resize(ctx, 50, 100))
 	_, err = lasting.Send(ctx, "on")
 	must(t, err)
-	file, err = lasting.Stdout()
+	file, err = lasting.Stdout(ctx)
 	must(t, err)
 	readUntil(t, file, "got on")
 	if exit, err := lasting.Wait(ctx); err != nil || exit.Code != 9 {
@@ -330,5 +330,5 @@ func TestSurvival(t *testing.T) {
 	if _, err := brief.Wait(ctx); err != nil && !errors.Is(err, NotFound) {
 		t.Fatal(err)
 	}
-	must(t, brief.Destroy(0)) // returns once nothing is left of it
+	must(t, brief.Destroy(ctx, 0)) // returns once nothing is left of it
 }

@@ -36,6 +36,40 @@ pub(crate) fn millis(timeout: Option<Duration>) -> i64 {
     }
 }
 
+/// Nanoseconds since 1970; `None` for what is not known.
+pub(crate) fn time(ns: i64) -> Option<std::time::SystemTime> {
+    u64::try_from(ns).ok().map(|ns| std::time::UNIX_EPOCH + Duration::from_nanos(ns))
+}
+
+/// A text of a structure that a call filled in.
+///
+/// # Safety
+/// `data` is null, or has `size` bytes.
+pub(crate) unsafe fn view(data: *const c_char, size: usize) -> String {
+    text(|out| {
+        *out = size;
+        data
+    })
+    .unwrap_or_default()
+}
+
+/// A handle that is freed when it is dropped. By berth.h, convention 9, it may be used from any thread.
+macro_rules! handle {
+    ($name:ident, $raw:ident, $free:ident) => {
+        pub(crate) struct $name(pub(crate) *mut berth_sys::$raw);
+
+        // SAFETY: berth.h, convention 9. What is for one thread at a time is not shared by its owner.
+        unsafe impl Send for $name {}
+
+        impl Drop for $name {
+            fn drop(&mut self) {
+                unsafe { berth_sys::$free(self.0) }
+            }
+        }
+    };
+}
+pub(crate) use handle;
+
 /// A list of texts for the time of a call.
 pub(crate) struct Strings(pub *mut sys::berth_strings);
 

@@ -25,6 +25,7 @@ enum Change {
     Set(Vec<u8>, Vec<u8>),
     Unset(Vec<u8>),
     Append(Vec<u8>, Vec<u8>, Vec<u8>),
+    Prepend(Vec<u8>, Vec<u8>, Vec<u8>),
 }
 
 impl Env {
@@ -79,6 +80,28 @@ impl Env {
         self
     }
 
+    /// The same before what is there.
+    pub fn prepend(
+        mut self,
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
+        separator: impl AsRef<[u8]>,
+    ) -> Env {
+        self.changes.push(Change::Prepend(
+            key.as_ref().to_vec(),
+            value.as_ref().to_vec(),
+            separator.as_ref().to_vec(),
+        ));
+        self
+    }
+
+    /// "KEY=value" texts as a start would have them.
+    pub fn resolve(&self) -> crate::Result<Vec<String>> {
+        let mut entries = std::ptr::null_mut();
+        self.with_raw(|env| check(|error| unsafe { sys::berth_env_resolve(&mut entries, env, error) }))??;
+        Ok(Strings(entries).to_vec())
+    }
+
     pub(crate) fn with_raw<T>(&self, use_it: impl FnOnce(*const sys::berth_env) -> T) -> crate::Result<T> {
         let mut raw = std::ptr::null_mut();
         match &self.base {
@@ -96,6 +119,15 @@ impl Env {
                         sys::berth_env_set(raw, pointer(k), k.len(), pointer(v), v.len())
                     }
                     Change::Unset(k) => sys::berth_env_unset(raw, pointer(k), k.len()),
+                    Change::Prepend(k, v, s) => sys::berth_env_prepend(
+                        raw,
+                        pointer(k),
+                        k.len(),
+                        pointer(v),
+                        v.len(),
+                        pointer(s),
+                        s.len(),
+                    ),
                     Change::Append(k, v, s) => sys::berth_env_append(
                         raw,
                         pointer(k),

@@ -1,5 +1,6 @@
 use crate::convert::text;
 use crate::exit::Exit;
+use crate::policy::Violation;
 use berth_sys as sys;
 
 /// What happened.
@@ -10,6 +11,8 @@ pub enum EventKind {
     Exited(Exit),
     /// Its engine does not answer any more: whether it lives is not known. The reason in words.
     Lost(String),
+    /// Its policy stopped something; the session goes on.
+    Violation(Violation),
     /// Something that this version of the crate does not know.
     Other(i32),
 }
@@ -38,6 +41,14 @@ impl Event {
                 }
                 sys::BERTH_EVENT_LOST => {
                     EventKind::Lost(text(|size| sys::berth_event_detail(raw, size)).unwrap_or_default())
+                }
+                sys::BERTH_EVENT_VIOLATION => {
+                    let mut violations = std::ptr::null_mut();
+                    sys::berth_event_violations(&mut violations, raw, std::ptr::null_mut());
+                    match Violation::take_all(violations).pop() {
+                        Some(violation) => EventKind::Violation(violation),
+                        None => EventKind::Other(sys::BERTH_EVENT_VIOLATION),
+                    }
                 }
                 other => EventKind::Other(other),
             };

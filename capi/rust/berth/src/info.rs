@@ -1,9 +1,9 @@
-use crate::convert::{pointer, text, Strings};
+use crate::convert::{pointer, text, time, Strings};
 use crate::error::check;
 use crate::exit::Exit;
 use berth_sys as sys;
 use std::collections::BTreeMap;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Where a session stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,11 +45,13 @@ pub struct SessionInfo {
     /// As set by the program.
     pub title: String,
     pub log_path: String,
+    /// How its policy is enforced; "" if it has none.
+    pub tier: String,
+    /// That its policy has stopped so far.
+    pub violations: u64,
+    /// Where its engine is, if that is not this machine's default.
+    pub address: String,
     pub labels: BTreeMap<String, String>,
-}
-
-fn time(ns: i64) -> Option<SystemTime> {
-    u64::try_from(ns).ok().map(|ns| UNIX_EPOCH + Duration::from_nanos(ns))
 }
 
 impl SessionInfo {
@@ -106,6 +108,9 @@ impl SessionInfo {
             tree: words(sys::BERTH_INFO_TREE),
             title: words(sys::BERTH_INFO_TITLE),
             log_path: words(sys::BERTH_INFO_LOG_PATH),
+            tier: words(sys::BERTH_INFO_TIER),
+            violations: u64::try_from(number(sys::BERTH_INFO_VIOLATIONS)).unwrap_or(0),
+            address: words(sys::BERTH_INFO_ADDRESS),
             labels,
         }
     }

@@ -26,25 +26,49 @@
 //! [`Runtime::event_fd`], [`Session::exit_fd`], [`Process::exit_fd`], and the streams themselves.
 #![warn(missing_docs)]
 
-mod builder;
+mod agent;
+mod agent_event;
+mod agent_result;
+mod changes;
+mod command;
 mod convert;
 mod env;
+mod environment;
 mod error;
 mod event;
 mod exit;
+mod image;
 mod info;
+mod machine;
+mod policy;
+mod policy_builder;
+mod port;
 mod process;
 mod runtime;
 mod session;
+mod session_builder;
 mod stream;
+mod sweep;
 
-pub use builder::{Command, SessionBuilder, Stdio};
+pub use agent::{AgentBuilder, AgentRun, AgentSubscription};
+pub use agent_event::{AgentEvent, AgentEventKind, Usage};
+pub use agent_result::{AgentEnd, AgentLog, AgentResult, AgentStatus};
+pub use changes::{Change, ChangeKind, FileType, ViolationFeed};
+pub use command::{Command, Stdio};
 pub use env::Env;
+pub use environment::Environment;
 pub use error::{Code, Error, Result};
 pub use event::{Event, EventKind};
 pub use exit::{EndReason, Exit, Stats};
+pub use image::{pull_image, Image, PullProgress};
 pub use info::{SessionInfo, SessionState};
+pub use machine::{doctor, Ability, AbilityState, Identity, ProcessState, Tracked};
+pub use policy::{Layer, Network, Policy, Tier, Violation};
+pub use policy_builder::{Access, Limit, PolicyBuilder};
+pub use port::{find_free_port, is_bound, is_free, wait_unbound, PortLease};
 pub use process::Process;
 pub use runtime::Runtime;
 pub use session::{Delivery, Liveness, SendOptions, Session};
+pub use session_builder::{Pull, SessionBuilder};
 pub use stream::{Reader, Writer};
+pub use sweep::{Sweep, SweepItem, SweepReport, SweepResult, Verdict};

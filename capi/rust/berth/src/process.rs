@@ -1,6 +1,7 @@
 use crate::convert::millis;
 use crate::error::{check, Result};
 use crate::exit::{Exit, Stats};
+use crate::policy::Violation;
 use crate::runtime::Inner;
 use crate::stream::{Reader, Writer};
 use berth_sys as sys;
@@ -98,5 +99,12 @@ impl Process {
         let mut stats = Stats::empty();
         check(|error| unsafe { sys::berth_process_stats(&mut stats, self.raw, error) })?;
         Ok(Stats::from_raw(&stats))
+    }
+
+    /// What its policy has stopped, oldest first; also for a while after its end.
+    pub fn violations(&self) -> Result<Vec<Violation>> {
+        let mut raw = std::ptr::null_mut();
+        check(|error| unsafe { sys::berth_process_violations(&mut raw, self.raw, error) })?;
+        Ok(Violation::take_all(raw))
     }
 }

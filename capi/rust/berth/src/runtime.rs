@@ -1,11 +1,13 @@
-use crate::builder::{Command, Place, SessionBuilder};
+use crate::agent::AgentBuilder;
+use crate::command::{Command, Place};
 use crate::convert::{millis, pointer};
 use crate::error::{check, Result};
 use crate::event::Event;
 use crate::info::SessionInfo;
 use crate::session::Session;
+use crate::session_builder::SessionBuilder;
 use berth_sys as sys;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +21,10 @@ pub struct Runtime {
     inner: Arc<Inner>,
 }
 
-pub(crate) struct Inner(*mut sys::berth_runtime);
+pub(crate) struct Inner {
+    raw: *mut sys::berth_runtime,
+    events: OwnedFd,
+}
 
 // SAFETY: berth.h, convention 9: every call may be made from any thread, any number at once.
 unsafe impl Send for Inner {}
@@ -27,13 +32,13 @@ unsafe impl Sync for Inner {}
 
 impl Inner {
     pub(crate) fn raw(&self) -> *mut sys::berth_runtime {
-        self.0
+        self.raw
     }
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        unsafe { sys::berth_runtime_free(self.0) }
+        unsafe { sys::berth_runtime_free(self.raw) }
     }
 }
 
@@ -52,12 +57,24 @@ impl Runtime {
     fn open(path: &[u8]) -> Result<Runtime> {
         let mut raw = std::ptr::null_mut();
         check(|error| unsafe { sys::berth_runtime_new(&mut raw, pointer(path), path.len(), error) })?;
-        Ok(Runtime { inner: Arc::new(Inner(raw)) })
+        let mut fd = -1;
+        if let Err(error) = check(|error| unsafe { sys::berth_runtime_event_fd(&mut fd, raw, error) }) {
+            unsafe { sys::berth_runtime_free(raw) };
+            return Err(error);
+        }
+        // SAFETY: the descriptor came out of the library and is nobody else's.
+        let events = unsafe { OwnedFd::from_raw_fd(fd) };
+        Ok(Runtime { inner: Arc::new(Inner { raw, events }) })
     }
 
     /// Begins the description of a session.
     pub fn session(&self, name: impl AsRef<[u8]>) -> SessionBuilder {
         SessionBuilder::new(self.inner.clone(), name.as_ref())
+    }
+
+    /// Begins the description of a run of an agent: "claude", "codex", "gemini", "openai-api" or "gemini-api".
+    pub fn agent(&self, agent: impl AsRef<[u8]>) -> AgentBuilder {
+        AgentBuilder::new(self.inner.clone(), agent.as_ref())
     }
 
     /// Opens a session by the handle that [`Session::handle`] gave, in this process or another one.
@@ -93,12 +110,9 @@ impl Runtime {
         Command::new(Place::Runtime(self.inner.clone()), b"").shell_line(line.as_ref())
     }
 
-    /// Readable while there is an event: for poll, never read it.
-    pub fn event_fd(&self) -> Result<BorrowedFd<'_>> {
-        let mut fd = -1;
-        check(|error| unsafe { sys::berth_runtime_event_fd(&mut fd, self.inner.raw(), error) })?;
-        // SAFETY: the descriptor is the runtime's and lives as long as it.
-        Ok(unsafe { BorrowedFd::borrow_raw(fd) })
+    /// Readable while there is an event: for poll, never read it. The caller's own; `as_fd` lends the runtime's.
+    pub fn event_fd(&self) -> std::io::Result<OwnedFd> {
+        self.inner.events.try_clone()
     }
 
     /// The next event of a session made or opened through this runtime; `None` if none came in time.
@@ -114,6 +128,6 @@ impl Runtime {
 impl AsFd for Runtime {
     /// The event descriptor.
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.event_fd().expect("a live runtime has an event descriptor")
+        self.inner.events.as_fd()
     }
 }

@@ -1,8 +1,10 @@
-use crate::builder::{Command, Place};
+use crate::changes::{Change, ViolationFeed};
+use crate::command::{Command, Place};
 use crate::convert::{millis, pointer, take_string, text, Strings};
 use crate::error::{check, Result};
 use crate::exit::{Exit, Stats};
 use crate::info::SessionInfo;
+use crate::policy::Violation;
 use crate::runtime::Inner;
 use crate::stream::{Reader, Writer};
 use berth_sys as sys;
@@ -270,6 +272,44 @@ impl Session {
         let mut stats = Stats::empty();
         check(|error| unsafe { sys::berth_session_stats(&mut stats, self.raw, error) })?;
         Ok(Stats::from_raw(&stats))
+    }
+
+    /// What its policy has stopped, oldest first: the last ones, if there are many.
+    pub fn violations(&self) -> Result<Vec<Violation>> {
+        let mut raw = std::ptr::null_mut();
+        check(|error| unsafe { sys::berth_session_violations(&mut raw, self.raw, error) })?;
+        Ok(Violation::take_all(raw))
+    }
+
+    /// Those from number `seen` + 1 on, and those to come.
+    pub fn watch_violations(&self, seen: u64) -> Result<ViolationFeed> {
+        let mut raw = std::ptr::null_mut();
+        let seen = i64::try_from(seen).unwrap_or(i64::MAX);
+        check(|error| unsafe { sys::berth_session_watch_violations(&mut raw, self.raw, seen, error) })?;
+        ViolationFeed::new(raw)
+    }
+
+    /// What it changed in the folders that its policy shows copy-on-write; while it runs, so far.
+    pub fn changes(&self) -> Result<Vec<Change>> {
+        let mut raw = std::ptr::null_mut();
+        check(|error| unsafe { sys::berth_session_changes(&mut raw, self.raw, error) })?;
+        Ok(Change::take_all(raw))
+    }
+
+    /// Makes all changes where the folders really are.
+    pub fn keep_changes(&self) -> Result<()> {
+        check(|error| unsafe { sys::berth_session_keep_changes(self.raw, std::ptr::null(), error) })
+    }
+
+    /// Makes those at and below the paths.
+    pub fn keep_changes_at<S: AsRef<[u8]>>(&self, paths: impl IntoIterator<Item = S>) -> Result<()> {
+        let paths = Strings::new(paths)?;
+        check(|error| unsafe { sys::berth_session_keep_changes(self.raw, paths.0, error) })
+    }
+
+    /// Throws them away.
+    pub fn discard_changes(&self) -> Result<()> {
+        check(|error| unsafe { sys::berth_session_discard_changes(self.raw, error) })
     }
 
     /// A signal to the main process.

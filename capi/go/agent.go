@@ -1,0 +1,198 @@
+package berth
+
+// #include "berth.h"
+import "C"
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// Agent is what to run, where, on which prompt, and how far.
+type Agent struct {
+	Driver  string // "claude", "codex", "gemini"; or an API loop: "openai-api", "gemini-api"
+	Prompt  string
+	Command string   // "" is the driver's program
+	Args    []string // after the driver's
+	// The agent's own session to go on with; if that is refused, a fresh one is started, once, on ColdPrompt ("": Prompt).
+	Resume, ColdPrompt string
+	StoryID, Name      string // the caller's own names, for the log and the agent's environment
+	SessionName        string // "": one is made up
+	Place              []SessionOption
+	MCPPort            uint16 // of an MCP server on loopback; 0 is none
+	// What it may use up; 0 is no limit.
+	MaxTurns   int
+	MaxCostUSD float64
+	MaxTime    time.Duration
+	Inactivity time.Duration // 0: 10 min; negative: no limit
+	StopGrace  time.Duration // between TERM and KILL; 0: 5 s
+	StateDir   string        // of the log; as the runtime's
+	// Of API loops, which need a thread: that these are set allows one.
+	APIURL, APIModel, APIKey, APISystem string
+	StopWhenWaiting                     bool // waiting for a person is the end
+}
+
+func (a Agent) context() (*C.berth_agent_context, error) {
+	var raw *C.berth_agent_context
+	data, size := view(a.Driver)
+	err := call(context.Background(), func(e **C.berth_error) C.int32_t {
+		return C.berth_agent_context_new(&raw, data, size, e)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for field, value := range map[C.int32_t]string{
+		C.BERTH_AGENT_PROMPT: a.Prompt, C.BERTH_AGENT_COMMAND: a.Command, C.BERTH_AGENT_RESUME: a.Resume,
+		C.BERTH_AGENT_COLD_PROMPT: a.ColdPrompt, C.BERTH_AGENT_STORY_ID: a.StoryID, C.BERTH_AGENT_NAME: a.Name,
+		C.BERTH_AGENT_API_URL: a.APIURL, C.BERTH_AGENT_API_MODEL: a.APIModel, C.BERTH_AGENT_API_KEY: a.APIKey,
+		C.BERTH_AGENT_API_SYSTEM: a.APISystem, C.BERTH_AGENT_STATE_DIR: a.StateDir,
+	} {
+		data, size := view(value)
+		C.berth_agent_context_set_text(raw, field, data, size)
+	}
+	for _, arg := range a.Args {
+		data, size := view(arg)
+		C.berth_agent_context_add_arg(raw, data, size)
+	}
+	C.berth_agent_context_set_mcp_port(raw, C.uint16_t(a.MCPPort))
+	wall := C.int64_t(-1)
+	if a.MaxTime > 0 {
+		wall = C.int64_t(millis(a.MaxTime))
+	}
+	C.berth_agent_context_set_budget(raw, C.int64_t(a.MaxTurns), C.double(a.MaxCostUSD), wall)
+	if a.Inactivity > 0 {
+		C.berth_agent_context_set_time(raw, C.BERTH_AGENT_INACTIVITY, C.int64_t(millis(a.Inactivity)))
+	} else if a.Inactivity < 0 {
+		C.berth_agent_context_set_time(raw, C.BERTH_AGENT_INACTIVITY, -1)
+	}
+	if a.StopGrace > 0 {
+		C.berth_agent_context_set_time(raw, C.BERTH_AGENT_STOP_GRACE, C.int64_t(millis(a.StopGrace)))
+	}
+	flags := C.uint32_t(0)
+	if a.APIURL != "" {
+		flags |= C.BERTH_AGENT_MAY_START_THREAD
+	}
+	if a.StopWhenWaiting {
+		flags |= C.BERTH_AGENT_STOP_WHEN_WAITING
+	}
+	C.berth_agent_context_set_flags(raw, flags)
+	place, err := newSessionSpec(a.SessionName, a.Place)
+	if err != nil {
+		C.berth_agent_context_free(raw)
+		return nil, err
+	}
+	C.berth_agent_context_set_place(raw, place)
+	C.berth_session_spec_free(place)
+	return raw, nil
+}
+
+// AgentRun is an agent that runs. The run goes on inside Next and Drive.
+type AgentRun struct {
+	raw   *C.berth_agent_run
+	owner *Runtime // kept alive
+	once  sync.Once
+}
+
+// StartAgent starts one. Close ends it.
+func (r *Runtime) StartAgent(ctx context.Context, agent Agent) (*AgentRun, error) {
+	context, err := agent.context()
+	if err != nil {
+		return nil, err
+	}
+	defer C.berth_agent_context_free(context)
+	var raw *C.berth_agent_run
+	err = r.do(ctx, func(e **C.berth_error) C.int32_t { return C.berth_agent_start(&raw, r.raw, context, e) })
+	if err != nil {
+		return nil, err
+	}
+	a := &AgentRun{raw: raw, owner: r}
+	runtime.SetFinalizer(a, func(a *AgentRun) { a.Close() })
+	return a, nil
+}
+
+// Close ends the agent.
+func (a *AgentRun) Close() error {
+	a.once.Do(func() {
+		runtime.SetFinalizer(a, nil)
+		C.berth_agent_run_free(a.raw)
+	})
+	return nil
+}
+
+func (a *AgentRun) do(ctx context.Context, f func(**C.berth_error) C.int32_t) error {
+	defer runtime.KeepAlive(a)
+	return call(ctx, f)
+}
+
+// Next waits for the next event; nil once the run is finished.
+func (a *AgentRun) Next(ctx context.Context) (*AgentEvent, error) {
+	for {
+		var raw *C.berth_agent_event
+		err := a.do(ctx, func(e **C.berth_error) C.int32_t { return C.berth_agent_run_next(&raw, a.raw, 0, e) })
+		if err != nil {
+			return nil, err
+		}
+		if raw != nil {
+			return takeAgentEvent(raw), nil
+		}
+		if a.Finished() {
+			return nil, nil
+		}
+		var fd C.int32_t
+		err = a.do(ctx, func(e **C.berth_error) C.int32_t { return C.berth_agent_run_fd(&fd, a.raw, e) })
+		if err != nil {
+			return nil, err
+		}
+		if err := readable(ctx, int(fd), "berth agent"); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Drive runs it to its end without looking at the events.
+func (a *AgentRun) Drive(ctx context.Context) (AgentResult, error) {
+	for {
+		event, err := a.Next(ctx)
+		if err != nil {
+			return AgentResult{}, err
+		}
+		if event == nil {
+			return a.Result()
+		}
+	}
+}
+
+// Finished reports whether all events were given and no process is left.
+func (a *AgentRun) Finished() bool {
+	defer runtime.KeepAlive(a)
+	return C.berth_agent_run_finished(a.raw) == 1
+}
+
+// Result is as far as it is known now.
+func (a *AgentRun) Result() (AgentResult, error) {
+	var raw *C.berth_agent_result
+	err := a.do(context.Background(), func(e **C.berth_error) C.int32_t { return C.berth_agent_run_result(&raw, a.raw, e) })
+	if err != nil {
+		return AgentResult{}, err
+	}
+	return takeAgentResult(raw), nil
+}
+
+// Stop ends it: what is left to do is done by Next and Drive.
+func (a *AgentRun) Stop() error {
+	return a.do(context.Background(), func(e **C.berth_error) C.int32_t { return C.berth_agent_run_stop(a.raw, e) })
+}
+
+// RunID is of its event log.
+func (a *AgentRun) RunID() string {
+	defer runtime.KeepAlive(a)
+	return text(func(size *C.size_t) *C.char { return C.berth_agent_run_id(a.raw, size) })
+}
+
+// SessionName is of the session that it runs in.
+func (a *AgentRun) SessionName() string {
+	defer runtime.KeepAlive(a)
+	return text(func(size *C.size_t) *C.char { return C.berth_agent_run_session_name(a.raw, size) })
+}

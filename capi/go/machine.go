@@ -1,0 +1,158 @@
+package berth
+
+// #include "berth.h"
+import "C"
+
+import (
+	"context"
+	"os"
+	"time"
+)
+
+// AbilityState says whether this machine has something.
+type AbilityState int32
+
+// States.
+const (
+	AbilityOK      AbilityState = 0
+	AbilityWeaker  AbilityState = 1
+	AbilityMissing AbilityState = 2
+)
+
+// Ability is one thing that a policy can need: what there is, why not, and what to do.
+type Ability struct {
+	Area, Name             string // "kernel", "sandbox", "engines", …; unique
+	State                  AbilityState
+	Detail, Reason, Remedy string
+}
+
+// Doctor tells what this machine gives berth. The state directory, "" for the default one, is made if it is missing;
+// nothing else is changed.
+func Doctor(ctx context.Context, stateDir string) ([]Ability, error) {
+	var raw *C.berth_abilities
+	data, size := view(stateDir)
+	if err := call(ctx, func(e **C.berth_error) C.int32_t { return C.berth_doctor(&raw, data, size, e) }); err != nil {
+		return nil, err
+	}
+	defer C.berth_abilities_free(raw)
+	var all []Ability
+	for i := C.size_t(0); i < C.berth_abilities_count(raw); i++ {
+		var it C.berth_ability
+		if C.berth_abilities_at(&it, raw, i, nil) != C.BERTH_OK {
+			break
+		}
+		all = append(all, Ability{viewed(it.area, it.area_size), viewed(it.name, it.name_size), AbilityState(it.state), viewed(it.detail, it.detail_size),
+			viewed(it.reason, it.reason_size), viewed(it.remedy, it.remedy_size)})
+	}
+	return all, nil
+}
+
+// Identity says which process is meant, for as long as the machine runs: another one with its pid is not taken for it.
+type Identity struct{ raw C.berth_identity }
+
+// Identify is NotFound if there is no such process or it is a zombie.
+func Identify(pid int) (Identity, error) {
+	var it Identity
+	err := call(context.Background(), func(e **C.berth_error) C.int32_t {
+		return C.berth_identify(&it.raw, C.int32_t(pid), e)
+	})
+	return it, err
+}
+
+// Liveness says whether it lives; Dead is a proof.
+func (i Identity) Liveness() (Liveness, error) {
+	var liveness C.int32_t
+	err := call(context.Background(), func(e **C.berth_error) C.int32_t {
+		return C.berth_identity_liveness(&liveness, &i.raw, e)
+	})
+	return Liveness(liveness), err
+}
+
+// Open gives a pidfd that is proven to be of it.
+func (i Identity) Open() (*os.File, error) {
+	var fd C.int32_t
+	err := call(context.Background(), func(e **C.berth_error) C.int32_t { return C.berth_identity_open(&fd, &i.raw, e) })
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), "pidfd"), nil
+}
+
+// ProcessState is as /proc tells it; its words are those of String.
+type ProcessState int32
+
+// Two states that are told apart from the others.
+const (
+	ProcessUnknown  ProcessState = 0
+	ProcessNotFound ProcessState = 1 // it has ended, or its pid is another's now
+)
+
+func (s ProcessState) String() string { return C.GoString(C.berth_process_state_name(C.int32_t(s))) }
+
+// Tracked is what the kernel says of one process.
+type Tracked struct {
+	State       ProcessState
+	CPU         time.Duration
+	MemoryBytes int64 // negative: not known
+}
+
+// Track tells its state, CPU time and memory now.
+func (i Identity) Track() (Tracked, error) {
+	var raw C.berth_tracked
+	err := call(context.Background(), func(e **C.berth_error) C.int32_t { return C.berth_track(&raw, &i.raw, e) })
+	return Tracked{ProcessState(raw.state), time.Duration(raw.cpu_ns), int64(raw.memory_bytes)}, err
+}
+
+// ImageInfo is an image of a container engine.
+type ImageInfo struct {
+	ID, Architecture string
+	Env              []string
+}
+
+// InspectImage asks the engine ("" as the docker command finds it). NotFound if it does not have the image.
+func InspectImage(ctx context.Context, engine, name string) (ImageInfo, error) {
+	var raw *C.berth_image
+	at, atSize := view(engine)
+	n, nSize := view(name)
+	err := call(ctx, func(e **C.berth_error) C.int32_t { return C.berth_image_inspect(&raw, at, atSize, n, nSize, e) })
+	if err != nil {
+		return ImageInfo{}, err
+	}
+	return takeImage(raw), nil
+}
+
+// PullImage pulls an image. If ctx is done first, the pull goes on by itself until its deadline.
+func PullImage(ctx context.Context, engine, name string) (ImageInfo, error) {
+	limit, err := timeout(ctx)
+	if err != nil {
+		return ImageInfo{}, err
+	}
+	var info ImageInfo
+	err = aside(ctx, func(e **C.berth_error) C.int32_t {
+		var raw *C.berth_image
+		at, atSize := view(engine)
+		n, nSize := view(name)
+		code := C.berth_image_pull(&raw, at, atSize, n, nSize, nil, nil, C.int64_t(limit), e)
+		if code == C.BERTH_OK {
+			info = takeImage(raw)
+		}
+		return code
+	})
+	if err != nil {
+		return ImageInfo{}, err
+	}
+	return info, nil
+}
+
+func takeImage(raw *C.berth_image) ImageInfo {
+	defer C.berth_image_free(raw)
+	info := ImageInfo{
+		ID:           text(func(size *C.size_t) *C.char { return C.berth_image_text(raw, C.BERTH_IMAGE_ID, size) }),
+		Architecture: text(func(size *C.size_t) *C.char { return C.berth_image_text(raw, C.BERTH_IMAGE_ARCHITECTURE, size) }),
+	}
+	var env *C.berth_strings
+	if C.berth_image_env(&env, raw, nil) == C.BERTH_OK {
+		info.Env = takeStrings(env)
+	}
+	return info
+}
