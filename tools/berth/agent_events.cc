@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
@@ -21,12 +20,14 @@
 #include "runtime/agent/usage.h"
 #include "sandbox/base/wait_fd.h"
 #include "tools/berth/agent_output.h"
+#include "tools/berth/arguments.h"
 #include "tools/berth/cli.h"
 #include "tools/berth/commands.h"
 #include "tools/berth/context.h"
 #include "tools/berth/exit_code.h"
 #include "tools/berth/json.h"
 #include "tools/berth/output.h"
+#include "tools/berth/session_json.h"
 
 namespace berth::cli {
 namespace {
@@ -38,13 +39,13 @@ absl::StatusOr<std::unique_ptr<EventLogReader>> OpenRun(const std::string& run, 
   return WithHint(reader.status(), "'berth agent usage' lists the runs there are");
 }
 
-struct EventsOptions {
+struct AgentEventsOptions {
   std::string run;
   bool follow = false;
   int64_t from = 0;
 };
 
-absl::StatusOr<int> Events(const EventsOptions& options, Context& context) {
+absl::StatusOr<int> ShowEventsOf(const AgentEventsOptions& options, Context& context) {
   ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<EventLogReader> log, OpenRun(options.run, context));
   while (true) {
     // Looked at first: what was written before the writer went is read below.
@@ -71,7 +72,7 @@ struct RunUsage {
   bool ended = false, abandoned = false;
 };
 
-absl::StatusOr<RunUsage> UsageOf(const std::string& run, Context& context) {
+absl::StatusOr<RunUsage> UsageOfRun(const std::string& run, Context& context) {
   ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<EventLogReader> log, OpenRun(run, context));
   RunUsage usage;
   usage.abandoned = log->abandoned();
@@ -91,7 +92,7 @@ absl::StatusOr<RunUsage> UsageOf(const std::string& run, Context& context) {
   return usage;
 }
 
-Json ToJson(const RunUsage& run) {
+Json UsageJson(const RunUsage& run) {
   const Usage& usage = run.result.usage;
   return {{"run", run.header.run_id},
           {"name", run.header.name},
@@ -109,25 +110,26 @@ Json ToJson(const RunUsage& run) {
           {"cost_usd", usage.cost_usd}};
 }
 
-absl::StatusOr<int> ShowUsage(const std::string& run, Context& context) {
+absl::StatusOr<int> ShowAgentUsage(const std::string& run, Context& context) {
   std::vector<std::string> runs = {run};
   if (run.empty()) {
     ABSL_ASSIGN_OR_RETURN(runs, ListRuns(context.state_dir));
   }
-  Json all = Json::array();
+  std::vector<Json> all;
   Table table(
       {"RUN", "AGENT", "STATUS", "TURNS", "INPUT", "OUTPUT", "CACHED", "FROM CACHE", "COST"});
   for (const std::string& each : runs) {
-    ABSL_ASSIGN_OR_RETURN(const RunUsage found, UsageOf(each, context));
+    ABSL_ASSIGN_OR_RETURN(const RunUsage found, UsageOfRun(each, context));
     const Usage& usage = found.result.usage;
-    all.push_back(ToJson(found));
+    all.push_back(UsageJson(found));
     table.Add({found.header.run_id, found.header.agent,
                std::string(AgentStatusName(found.result.status)), absl::StrCat(found.result.turns),
                absl::StrCat(usage.input), absl::StrCat(usage.output),
                absl::StrCat(usage.cache_creation), absl::StrCat(usage.cache_read),
                absl::StrFormat("$%.4f", usage.cost_usd)});
   }
-  ABSL_RETURN_IF_ERROR(!context.json ? PrintTable(table) : PrintJson(run.empty() ? all : all[0]));
+  ABSL_RETURN_IF_ERROR(!context.json ? PrintTable(table)
+                                     : PrintJson(run.empty() ? Json::Array(all) : all[0]));
   return kOk;
 }
 
@@ -139,13 +141,14 @@ void AddAgentEvents(Cli* cli) {
             .arguments = "[OPTIONS] RUN",
             .examples = {"berth agent events fix-42", "berth agent events -f --json fix-42"},
             .json = true},
-           [](CLI::App* app) -> Cli::Action {
-             auto options = std::make_shared<EventsOptions>();
-             app->add_option("RUN", options->run, "A run, or a name: its latest run")->required();
-             app->add_flag("-f,--follow", options->follow, "Go on until the run has ended");
-             app->add_option("--from", options->from, "Number of the first event wanted")
-                 ->type_name("N");
-             return [options](Context& context) { return Events(*options, context); };
+           [](Arguments* arguments) -> Cli::Action {
+             auto options = std::make_shared<AgentEventsOptions>();
+             arguments->Text("RUN", &options->run, "", "A run, or a name: its latest run")
+                 .Required()
+                 .Completes(Completion::kRun);
+             arguments->Flag("-f,--follow", &options->follow, "Go on until the run has ended");
+             arguments->Number("--from", &options->from, "N", "Number of the first event wanted");
+             return [options](Context& context) { return ShowEventsOf(*options, context); };
            });
 }
 
@@ -155,10 +158,11 @@ void AddAgentUsage(Cli* cli) {
             .arguments = "[OPTIONS] [RUN]",
             .examples = {"berth agent usage", "berth agent usage --json fix-42"},
             .json = true},
-           [](CLI::App* app) -> Cli::Action {
+           [](Arguments* arguments) -> Cli::Action {
              auto run = std::make_shared<std::string>();
-             app->add_option("RUN", *run, "A run, or a name: its latest run (default: all)");
-             return [run](Context& context) { return ShowUsage(*run, context); };
+             arguments->Text("RUN", run.get(), "",
+                             "A run, or a name: its latest run (default: all)");
+             return [run](Context& context) { return ShowAgentUsage(*run, context); };
            });
 }
 

@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
@@ -24,7 +23,11 @@
 #include "runtime/agent/event.h"
 #include "runtime/agent/event_json.h"
 #include "runtime/agent/result.h"
+#include "runtime/choose.h"
+#include "runtime/runtime.h"
+#include "runtime/spec.h"
 #include "tools/berth/agent_output.h"
+#include "tools/berth/arguments.h"
 #include "tools/berth/cli.h"
 #include "tools/berth/commands.h"
 #include "tools/berth/context.h"
@@ -32,6 +35,7 @@
 #include "tools/berth/loop.h"
 #include "tools/berth/options.h"
 #include "tools/berth/output.h"
+#include "tools/berth/policy_options.h"
 #include "tools/berth/signal_fd.h"
 #include "tools/berth/streams.h"
 
@@ -41,6 +45,8 @@ namespace {
 struct AgentRunOptions {
   AgentContext run;
   ProgramOptions program;
+  PolicyOptions policy;
+  std::vector<std::string> mounts;
   std::string key_variable;
 };
 
@@ -74,9 +80,34 @@ absl::StatusOr<bool> ShowEvents(AgentRun* run, bool json) {
   }
 }
 
+// Where the agent runs, and under which policy.
+absl::Status FillInPlace(const AgentRunOptions& options, AgentContext* run) {
+  SessionSpec& place = run->place;
+  ABSL_RETURN_IF_ERROR(options.program.FillIn({run->agent}, &place));
+  ABSL_ASSIGN_OR_RETURN(place.policy, options.policy.ToPolicy(place.cwd, place.env.inherits_all()));
+  if (!place.nix.flake.empty()) {
+    ABSL_ASSIGN_OR_RETURN(place.nix.flake, AbsolutePath(place.nix.flake));
+  }
+  for (const std::string& mount : options.mounts) {
+    ABSL_ASSIGN_OR_RETURN(const std::string path, AbsolutePath(mount));
+    place.container.mounts.push_back({.source = path, .target = path});
+  }
+  return absl::OkStatus();
+}
+
+// Settles which engine it is, and says so where that is not the usual one.
+absl::Status Choose(Runtime* runtime, SessionSpec* place) {
+  ABSL_ASSIGN_OR_RETURN(const Choice choice, runtime->Choose(*place));
+  if (place->backend == "auto" && choice.backend != "native") {
+    Note(absl::StrCat("berth: agent: ", choice.backend, ", since ", choice.reason));
+  }
+  place->backend = choice.backend;
+  return absl::OkStatus();
+}
+
 absl::StatusOr<int> RunAgent(const AgentRunOptions& options, Context& context) {
   AgentContext chosen = options.run;
-  ABSL_RETURN_IF_ERROR(options.program.FillIn({chosen.agent}, &chosen.place));
+  ABSL_RETURN_IF_ERROR(FillInPlace(options, &chosen));
   ABSL_ASSIGN_OR_RETURN(chosen.prompt, Prompt(context.words));
   chosen.state_dir = context.state_dir;
   chosen.may_start_thread = true;
@@ -88,6 +119,9 @@ absl::StatusOr<int> RunAgent(const AgentRunOptions& options, Context& context) {
   // Before anything is made: from here on a Ctrl-C ends the agent, and then berth.
   ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<SignalFd> signals, SignalFd::Create());
   ABSL_ASSIGN_OR_RETURN(Runtime * runtime, context.GetRuntime());
+  if (chosen.api.url.empty()) {
+    ABSL_RETURN_IF_ERROR(Choose(runtime, &chosen.place));
+  }
   absl::StatusOr<std::unique_ptr<AgentRun>> started = AgentRun::Start(runtime, std::move(chosen));
   if (!started.ok()) return StartFailure(started.status());
   AgentRun* const run = started->get();
@@ -109,47 +143,49 @@ absl::StatusOr<int> RunAgent(const AgentRunOptions& options, Context& context) {
   return ExitCodeOf(run->result());
 }
 
-void AddOptions(CLI::App* app, AgentRunOptions* options) {
+void AddOptions(Arguments* arguments, AgentRunOptions* options) {
   AgentContext& run = options->run;
-  app->add_option("AGENT", run.agent, "claude, codex, gemini, openai-api or gemini-api")
-      ->required();
-  app->add_option("--name", run.place.name, "Of its session (default: one is made up)")
-      ->type_name("NAME");
-  app->add_option("--backend", run.place.backend, "Engine that it runs on")->type_name("NAME");
-  app->add_option("--command", run.command, "Program, if not the agent's usual one")
-      ->type_name("PROGRAM");
-  app->add_option("--arg", run.args, "One more argument for it. May be repeated")
-      ->type_name("WORD")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app->add_option("--resume", run.resume, "Go on with this session of the agent's")
-      ->type_name("ID");
-  app->add_option("--cold-prompt", run.cold_prompt, "Prompt for a fresh start if that is refused")
-      ->type_name("TEXT");
-  app->add_option("--story", run.story_id, "A name of your own for the work")->type_name("ID");
-  app->add_option("--mcp-port", run.mcp_port, "MCP server on this machine, for its tools")
-      ->type_name("PORT");
-  AddDuration(app, "--inactivity", &run.inactivity,
+  arguments->Text("AGENT", &run.agent, "", "claude, codex, gemini, openai-api or gemini-api")
+      .Required();
+  arguments->Text("--name", &run.place.name, "NAME", "Of its session (default: one is made up)");
+  run.place.backend = "auto";
+  arguments->Choice(
+      "--backend", &run.place.backend, {"auto", "native", "tmux", "docker", "nix"},
+      "Engine that it runs on (default: docker for an image, nix for a flake.nix, else native)");
+  arguments->Text("--image", &run.place.container.image, "IMAGE",
+                  "Image of the container it runs in");
+  arguments->Texts("--mount", &options->mounts, "PATH",
+                   "Show it this in the container, at the same place");
+  arguments->Text("--flake", &run.place.nix.flake, "DIR",
+                  "Folder of the flake whose dev shell it has");
+  arguments->Text("--command", &run.command, "PROGRAM", "Program, if not the agent's usual one");
+  arguments->Texts("--arg", &run.args, "WORD", "One more argument for it. May be repeated");
+  arguments->Text("--resume", &run.resume, "ID", "Go on with this session of the agent's");
+  arguments->Text("--cold-prompt", &run.cold_prompt, "TEXT",
+                  "Prompt for a fresh start if that is refused");
+  arguments->Text("--story", &run.story_id, "ID", "A name of your own for the work");
+  arguments->Number("--mcp-port", &run.mcp_port, "PORT",
+                    "MCP server on this machine, for its tools");
+  AddDuration(arguments, "--inactivity", &run.inactivity,
               "End it after this time without output (default: 10m; exit code 124)");
-  AddDuration(app, "--wall", &run.budget.wall, "End it after this time (exit code 124)");
-  app->add_option("--turns", run.budget.turns, "End it after so many turns (exit code 124)")
-      ->type_name("N");
-  app->add_option("--cost", run.budget.cost_usd, "End it at this cost (exit code 124)")
-      ->type_name("USD");
-  AddDuration(app, "--result-grace", &run.result_grace,
+  AddDuration(arguments, "--wall", &run.budget.wall, "End it after this time (exit code 124)");
+  arguments->Number("--turns", &run.budget.turns, "N",
+                    "End it after so many turns (exit code 124)");
+  arguments->Decimal("--cost", &run.budget.cost_usd, "USD", "End it at this cost (exit code 124)");
+  AddDuration(arguments, "--result-grace", &run.result_grace,
               "How long it may go on after its result (default: 10s)");
-  app->add_flag("--stop-when-waiting", run.stop_when_waiting, "End it if it waits for a person");
-  options->program.AddTo(app);
-  app->remove_option(app->get_option("--shell"));
-  options->program.AddEnvironmentTo(app);
-  app->add_option("--api-url", run.api.url, "API loops: http:// URL up to the version")
-      ->type_name("URL");
-  app->add_option("--model", run.api.model, "API loops: the model")->type_name("NAME");
-  app->add_option("--system", run.api.system, "API loops: instructions above the prompt")
-      ->type_name("TEXT");
-  app->add_option("--api-key-from", options->key_variable, "API loops: variable that has the key")
-      ->type_name("VARIABLE");
+  arguments->Flag("--stop-when-waiting", &run.stop_when_waiting, "End it if it waits for a person");
+  options->program.AddPlaceTo(arguments);
+  options->program.AddEnvironmentTo(arguments);
+  options->policy.AddTo(arguments);
+  arguments->Text("--api-url", &run.api.url, "URL", "API loops: URL up to the version");
+  arguments->Text("--ca-file", &run.http.ca_file, "FILE",
+                  "API loops: PEM file of who may vouch for https servers (default: whom this "
+                  "machine trusts)");
+  arguments->Text("--model", &run.api.model, "NAME", "API loops: the model");
+  arguments->Text("--system", &run.api.system, "TEXT", "API loops: instructions above the prompt");
+  arguments->Text("--api-key-from", &options->key_variable, "VARIABLE",
+                  "API loops: variable that has the key");
 }
 
 }  // namespace
@@ -159,14 +195,16 @@ void AddAgentRun(Cli* cli) {
             .summary = "Run an agent on a prompt to its end, and say what it did",
             .arguments = "[OPTIONS] AGENT [--] [PROMPT… | -]",
             .examples = {"berth agent run claude -e ANTHROPIC_API_KEY fix the failing test",
+                         "berth agent run claude -e ANTHROPIC_API_KEY --preset agent --net "
+                         "allow:api.anthropic.com --mem 4G fix it",
                          "berth agent run codex --json --turns 30 - <prompt.md >events.jsonl",
                          "berth agent run openai-api --api-url http://127.0.0.1:11434/v1 --model "
                          "qwen3 --mcp-port 3001 what is open"},
             .words = Words::kText,
             .json = true},
-           [](CLI::App* app) -> Cli::Action {
+           [](Arguments* arguments) -> Cli::Action {
              auto options = std::make_shared<AgentRunOptions>();
-             AddOptions(app, options.get());
+             AddOptions(arguments, options.get());
              return [options](Context& context) { return RunAgent(*options, context); };
            });
 }

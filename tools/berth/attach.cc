@@ -1,115 +1,36 @@
 // berth attach: a person's terminal on a session.
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <memory>
-#include <optional>
 #include <string>
-#include <utility>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "runtime/session.h"
 #include "runtime/types.h"
-#include "sandbox/base/errno_status.h"
-#include "sandbox/base/unique_fd.h"
+#include "tools/berth/arguments.h"
 #include "tools/berth/cli.h"
 #include "tools/berth/commands.h"
 #include "tools/berth/context.h"
 #include "tools/berth/detach_key.h"
 #include "tools/berth/exit_code.h"
-#include "tools/berth/loop.h"
 #include "tools/berth/output.h"
-#include "tools/berth/pump.h"
 #include "tools/berth/signal_fd.h"
 #include "tools/berth/terminal.h"
+#include "tools/berth/visit.h"
 
 namespace berth::cli {
 namespace {
-
-// Everything that a program may have switched on, off: its alternate screen, mouse, paste brackets,
-// keyboard protocol, colours, a hidden cursor, a scroll region. The cursor goes below all that was
-// drawn.
-constexpr absl::string_view kLeave =
-    "\x1b[?1049l\x1b[?1000;1002;1003;1004;1005;1006;1015;2004l\x1b[<u\x1b[>4m\x1b[?1l\x1b>\x1b["
-    "r\x1b[m\x1b[?25h\x1b[999;1H\r\n";
 
 struct AttachOptions {
   std::string name;
   std::string detach_key = "C-]";
 };
-
-// One visit: until the session ends, the person detaches, or a signal ends berth.
-class Visit {
- public:
-  Visit(Session* session, SignalFd* signals, DetachKey key)
-      : session_(session), signals_(signals), key_(std::move(key)) {}
-
-  absl::Status Run();
-  std::optional<int> signal() const { return signal_; }
-  bool ended() const { return output_->end() == Pump::End::kEndOfFile; }
-
- private:
-  absl::Status OnSignals();
-  absl::Status Connect();
-
-  Session* const session_;
-  SignalFd* const signals_;
-  const DetachKey key_;
-  std::unique_ptr<Pump> input_, output_;
-  std::optional<int> signal_;
-};
-
-absl::Status Visit::OnSignals() {
-  while (const std::optional<int> signal = signals_->Next()) {
-    if (*signal != SIGWINCH) {
-      signal_ = signal;
-    } else if (absl::Status resized = session_->Resize(CurrentSize()); absl::IsNotFound(resized)) {
-      return absl::OkStatus();  // destroyed: the end of its output tells
-    }
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Visit::Connect() {
-  // The one who comes last decides on the size. An ended session keeps its own.
-  if (absl::Status resized = session_->Resize(CurrentSize()); !resized.ok()) {
-    return WithHint(resized, absl::StrCat("'berth logs ", session_->name(), "' shows its output"));
-  }
-  ABSL_ASSIGN_OR_RETURN(UniqueFd socket, session_->Attach());
-  UniqueFd writes(fcntl(socket.get(), F_DUPFD_CLOEXEC, 3));
-  if (!writes.ok()) return ErrnoStatus(errno, "duplicate the viewer's socket");
-  input_ = std::make_unique<Pump>(STDIN_FILENO, std::move(writes));
-  input_->set_filter([this](std::string* bytes) { return !key_.CutAt(bytes); });
-  output_ = std::make_unique<Pump>(std::move(socket), STDOUT_FILENO);
-  return absl::OkStatus();
-}
-
-absl::Status Visit::Run() {
-  ABSL_RETURN_IF_ERROR(Connect());
-  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<RawTerminal> raw, RawTerminal::Enter(STDIN_FILENO));
-  Watch signals(signals_->fd(), [this] { return OnSignals(); });
-  Loop loop;
-  loop.Add(input_.get());
-  loop.Add(output_.get());
-  loop.Add(&signals);
-  const absl::Status status = loop.Run([this] {
-    const Pump::End input = input_->end();
-    return output_->done() || input == Pump::End::kStopped || input == Pump::End::kEndOfFile ||
-           signal_.has_value();
-  });
-  Print(kLeave).IgnoreError();
-  return status;
-}
 
 // The session's own code once it has ended: how it ended is told on the way.
 absl::StatusOr<int> TellEnd(Session* session, const std::string& name) {
@@ -124,19 +45,18 @@ absl::StatusOr<int> TellEnd(Session* session, const std::string& name) {
 }
 
 absl::StatusOr<int> Attach(const AttachOptions& options, Context& context) {
-  ABSL_ASSIGN_OR_RETURN(DetachKey key, DetachKey::Parse(options.detach_key));
+  ABSL_ASSIGN_OR_RETURN(const DetachKey key, DetachKey::Parse(options.detach_key));
   if (!IsTerminal(STDIN_FILENO) || !IsTerminal(STDOUT_FILENO)) {
     return WithHint(absl::FailedPreconditionError("input and output must be a terminal"),
                     "programs use 'berth send', 'berth capture' and 'berth logs'");
   }
   ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<SignalFd> signals, SignalFd::Create());
   ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, context.OpenSession(options.name));
-  Visit visit(session.get(), signals.get(), std::move(key));
-  ABSL_RETURN_IF_ERROR(visit.Run());
+  ABSL_ASSIGN_OR_RETURN(const VisitEnd end, VisitSession(session.get(), signals.get(), key));
   const std::string name = session->name();
-  if (visit.ended()) return TellEnd(session.get(), name);
+  if (end.ended) return TellEnd(session.get(), name);
   Note(absl::StrCat("[detached from ", name, "; it runs on]"));
-  return visit.signal().has_value() ? 128 + *visit.signal() : kOk;
+  return end.signal.has_value() ? 128 + *end.signal : kOk;
 }
 
 }  // namespace
@@ -146,12 +66,11 @@ void AddAttach(Cli* cli) {
             .summary = "Look at a session and type into it; Ctrl-] leaves it running",
             .arguments = "[OPTIONS] NAME",
             .examples = {"berth attach fix-42", "berth attach fix-42 --detach-key C-q"}},
-           [](CLI::App* app) -> Cli::Action {
+           [](Arguments* arguments) -> Cli::Action {
              auto options = std::make_shared<AttachOptions>();
-             app->add_option("NAME", options->name, "Session")->required();
-             app->add_option("--detach-key", options->detach_key,
-                             "Key that leaves the session (default: C-]), or none")
-                 ->type_name("KEY");
+             arguments->Session(&options->name);
+             arguments->Text("--detach-key", &options->detach_key, "KEY",
+                             "Key that leaves the session (default: C-]), or none");
              return [options](Context& context) { return Attach(*options, context); };
            });
 }

@@ -3,16 +3,17 @@
 #include <memory>
 #include <string>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
 #include "runtime/session.h"
+#include "tools/berth/arguments.h"
 #include "tools/berth/cli.h"
 #include "tools/berth/commands.h"
 #include "tools/berth/context.h"
 #include "tools/berth/exit_code.h"
 #include "tools/berth/json.h"
 #include "tools/berth/output.h"
+#include "tools/berth/session_json.h"
 
 namespace berth::cli {
 namespace {
@@ -42,16 +43,14 @@ void AddCapture(Cli* cli) {
             .examples = {"berth capture fix-42", "berth capture fix-42 -n 20",
                          "berth capture fix-42 --colour | less -R"},
             .json = true},
-           [](CLI::App* app) -> Cli::Action {
+           [](Arguments* arguments) -> Cli::Action {
              auto command = std::make_shared<CaptureCommand>();
-             app->add_option("NAME", command->name, "Session")->required();
-             app->add_option("-n,--lines", command->options.lines,
-                             "The last N lines (default: all that are kept)")
-                 ->type_name("N")
-                 ->check(CLI::NonNegativeNumber);
+             arguments->Session(&command->name);
+             arguments->Number("-n,--lines", &command->options.lines, "N",
+                               "The last N lines (default: all that are kept)");
              // Asked for by name, so given whatever the output is.
-             app->add_flag("--colour,--color", command->options.colour,
-                           "With colours, as escape sequences");
+             arguments->Flag("--colour,--color", &command->options.colour,
+                             "With colours, as escape sequences");
              return [command](Context& context) { return Capture(*command, context); };
            });
 }

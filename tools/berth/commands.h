@@ -2,9 +2,9 @@
 #ifndef BERTH_TOOLS_BERTH_COMMANDS_H_
 #define BERTH_TOOLS_BERTH_COMMANDS_H_
 
-#include "tools/berth/cli.h"
-
 namespace berth::cli {
+
+class Cli;
 
 void AddRun(Cli* cli);
 void AddStart(Cli* cli);
@@ -18,7 +18,9 @@ void AddExec(Cli* cli);
 void AddWait(Cli* cli);
 void AddKill(Cli* cli);
 void AddRm(Cli* cli);
+void AddChanges(Cli* cli);
 void AddStats(Cli* cli);
+void AddTop(Cli* cli);
 void AddRename(Cli* cli);
 void AddPorts(Cli* cli);
 void AddAgentRun(Cli* cli);
@@ -27,7 +29,12 @@ void AddAgentUsage(Cli* cli);
 void AddPolicy(Cli* cli);
 void AddDoctor(Cli* cli);
 void AddSweep(Cli* cli);
+void AddCompletion(Cli* cli);
+void AddMan(Cli* cli);
 void AddVersion(Cli* cli);
+
+// berth, from argv to the exit code.
+int RunBerth(int argc, char** argv);
 
 }  // namespace berth::cli
 

@@ -1,80 +1,95 @@
-// berth doctor: what this machine can enforce, why not, and what to do.
+// berth doctor: what this machine gives berth, why not, and what to do.
+
+#include "runtime/doctor/doctor.h"
 
 #include <string>
+#include <vector>
 
-#include "CLI/CLI.hpp"
+#include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "sandbox/tiers.h"
+#include "tools/berth/arguments.h"
 #include "tools/berth/cli.h"
 #include "tools/berth/commands.h"
 #include "tools/berth/context.h"
 #include "tools/berth/exit_code.h"
 #include "tools/berth/json.h"
 #include "tools/berth/output.h"
+#include "tools/berth/session_json.h"
 
 namespace berth::cli {
 namespace {
 
-Colour StateColour(Ability::State state) {
+Colour CheckColour(CheckState state) {
   switch (state) {
-    case Ability::State::kOk:
+    case CheckState::kOk:
       return Colour::kGreen;
-    case Ability::State::kWeaker:
+    case CheckState::kWeaker:
       return Colour::kYellow;
-    case Ability::State::kMissing:
+    case CheckState::kMissing:
       break;
   }
   return Colour::kRed;
 }
 
-absl::Status PrintReport(const TierReport& report) {
-  Table table({"WHAT", "STATE", "DETAIL"});
-  for (const auto& [name, ability] : report.All()) {
-    table.Add({name, std::string(AbilityStateName(ability.state)),
-               ability.state == Ability::State::kOk ? ability.detail : ability.reason},
-              {Colour::kNone, StateColour(ability.state)});
+absl::Status PrintChecks(const std::vector<Check>& checks) {
+  Table table({"AREA", "WHAT", "STATE", "DETAIL"});
+  for (const Check& check : checks) {
+    table.Add({check.area, check.name, std::string(CheckStateName(check.state)),
+               check.state == CheckState::kOk ? check.detail : check.reason},
+              {Colour::kDim, Colour::kNone, CheckColour(check.state)});
   }
   ABSL_RETURN_IF_ERROR(PrintTable(table));
   // In full, since these are to be copied.
-  for (const auto& [name, ability] : report.All()) {
-    if (ability.state == Ability::State::kOk) continue;
-    ABSL_RETURN_IF_ERROR(Print(
-        absl::StrCat("\n", name, ": ", ability.reason, "\n  remedy: ", ability.remedy, "\n")));
+  for (const Check& check : checks) {
+    if (check.state == CheckState::kOk) continue;
+    ABSL_RETURN_IF_ERROR(
+        Print(absl::StrCat("\n", check.name, ": ", check.reason, "\n  ", check.remedy, "\n")));
   }
   return absl::OkStatus();
 }
 
-absl::Status PrintReportAsJson(const TierReport& report) {
-  Json all = Json::array();
-  for (const auto& [name, ability] : report.All()) {
-    all.push_back({{"what", name},
-                   {"state", std::string(AbilityStateName(ability.state))},
-                   {"detail", ability.detail},
-                   {"reason", ability.reason},
-                   {"remedy", ability.remedy}});
+absl::Status PrintChecksAsJson(const std::vector<Check>& checks) {
+  std::vector<Json> all;
+  for (const Check& check : checks) {
+    all.push_back(Json{{"area", check.area},
+                       {"name", check.name},
+                       {"state", CheckStateName(check.state)},
+                       {"detail", check.detail},
+                       {"reason", check.reason},
+                       {"remedy", check.remedy}});
   }
-  return PrintJson({{"abilities", all},
-                    {"landlock_version", report.landlock_version},
-                    {"cgroups", report.cgroups.layout}});
+  return PrintJson({{"checks", Json::Array(all)}});
 }
 
-absl::StatusOr<int> Doctor(Context& context) {
-  const TierReport report = TierReport::Probe();
-  ABSL_RETURN_IF_ERROR(context.json ? PrintReportAsJson(report) : PrintReport(report));
-  return report.tier(Tier::kAuto).state == Ability::State::kMissing ? kFailed : kOk;
+// Whether policies can be enforced here at all: in some tier, and with records.
+bool Usable(const std::vector<Check>& checks) {
+  bool tier = false, state = false;
+  for (const Check& check : checks) {
+    if (check.state == CheckState::kMissing) continue;
+    tier |= check.area == "tiers";
+    state |= check.area == "state";
+  }
+  return tier && state;
+}
+
+absl::StatusOr<int> ShowDoctor(Context& context) {
+  const std::vector<Check> checks = Examine({.state_dir = context.state_dir});
+  ABSL_RETURN_IF_ERROR(context.json ? PrintChecksAsJson(checks) : PrintChecks(checks));
+  return Usable(checks) ? kOk : kFailed;
 }
 
 }  // namespace
 
 void AddDoctor(Cli* cli) {
-  cli->Add({.name = "doctor",
-            .summary = "Say what this machine can enforce of a policy, why not, and what to do",
-            .examples = {"berth doctor",
-                         "berth doctor --json | jq '.abilities[] | select(.state != \"ok\")'"},
-            .json = true},
-           [](CLI::App*) -> Cli::Action { return Doctor; });
+  cli->Add(
+      {.name = "doctor",
+       .summary = "Say what this machine gives berth, why not, and what to do",
+       .examples = {"berth doctor",
+                    "berth doctor --json | jq -r '.checks[] | select(.state != \"ok\").remedy'"},
+       .json = true},
+      [](Arguments*) -> Cli::Action { return ShowDoctor; });
 }
 
 }  // namespace berth::cli

@@ -4,12 +4,12 @@
 #include <string>
 #include <utility>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
 #include "runtime/session.h"
 #include "runtime/spec.h"
+#include "tools/berth/arguments.h"
 #include "tools/berth/cli.h"
 #include "tools/berth/commands.h"
 #include "tools/berth/context.h"
@@ -44,11 +44,11 @@ void AddExec(Cli* cli) {
             .examples = {"berth exec web -- ps -ef", "berth exec web --tty always -- bash",
                          "tar c . | berth exec web -- tar x -C /tmp"},
             .words = Words::kCommand},
-           [](CLI::App* app) -> Cli::Action {
+           [](Arguments* arguments) -> Cli::Action {
              auto options = std::make_shared<ExecOptions>();
-             app->add_option("NAME", options->name, "Session")->required();
-             options->program.AddTo(app);
-             options->foreground.AddTo(app);
+             arguments->Session(&options->name);
+             options->program.AddTo(arguments);
+             options->foreground.AddTo(arguments);
              return [options](Context& context) { return Exec(*options, context); };
            });
 }

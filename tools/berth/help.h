@@ -1,19 +1,18 @@
-// The text of `berth COMMAND --help`.
+// The text of `berth --help` and `berth COMMAND --help`.
 #ifndef BERTH_TOOLS_BERTH_HELP_H_
 #define BERTH_TOOLS_BERTH_HELP_H_
 
 #include <string>
-#include <vector>
 
-#include "CLI/CLI.hpp"
-#include "absl/strings/string_view.h"
+#include "tools/berth/arguments.h"
+#include "tools/berth/cli.h"
 
 namespace berth::cli {
 
-// `arguments` is what follows the command's name in the usage line. Lines have 80 columns, but for
-// examples.
-std::string HelpText(const CLI::App& app, absl::string_view arguments,
-                     const std::vector<std::string>& examples);
+// All commands.
+std::string Overview(const Cli& cli);
+// One of them. Lines have 80 columns, but for examples.
+std::string HelpText(const Cli::Info& info, const Arguments& arguments);
 
 }  // namespace berth::cli
 

@@ -1,72 +1,146 @@
 #include "tools/berth/json.h"
 
-#include <string>
+#include <math.h>
 
-#include "absl/status/status.h"
+#include <charconv>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
-#include "absl/time/time.h"
-#include "nlohmann/json.hpp"
-#include "runtime/session.h"
-#include "runtime/types.h"
-#include "tools/berth/exit_code.h"
-#include "tools/berth/output.h"
+#include "absl/strings/string_view.h"
 
 namespace berth::cli {
 namespace {
 
-Json Time(absl::Time time) {
-  if (time == absl::InfinitePast() || time == absl::InfiniteFuture()) return nullptr;
-  return absl::FormatTime("%Y-%m-%d%ET%H:%M:%E3SZ", time, absl::UTCTimeZone());
+constexpr absl::string_view kReplacement = "\xEF\xBF\xBD";
+
+// The length of the UTF-8 sequence that `text` begins with, or 0 if there is none: Unicode's table
+// of well-formed sequences, so no overlong forms, surrogates or what lies beyond U+10FFFF.
+size_t SequenceLength(absl::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  const size_t length = first >= 0xC2 && first <= 0xDF   ? 2
+                        : first >= 0xE0 && first <= 0xEF ? 3
+                        : first >= 0xF0 && first <= 0xF4 ? 4
+                                                         : 0;
+  if (length == 0 || text.size() < length) return 0;
+  const unsigned char low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+  const unsigned char high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+  if (byte(1) < low || byte(1) > high) return 0;
+  for (size_t i = 2; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  return length;
 }
 
-Json Known(int64_t value) { return value < 0 ? Json(nullptr) : Json(value); }
+void AppendEscaped(char c, std::string* out) {
+  constexpr absl::string_view kHex = "0123456789abcdef";
+  const auto byte = static_cast<unsigned char>(c);
+  if (c == '"' || c == '\\') {
+    absl::StrAppend(out, "\\", absl::string_view(&c, 1));
+  } else if (c == '\n') {
+    absl::StrAppend(out, "\\n");
+  } else if (c == '\r') {
+    absl::StrAppend(out, "\\r");
+  } else if (c == '\t') {
+    absl::StrAppend(out, "\\t");
+  } else if (byte < 0x20 || byte == 0x7F) {
+    absl::StrAppend(out, "\\u00", kHex.substr(byte >> 4, 1), kHex.substr(byte & 15, 1));
+  } else {
+    out->push_back(c);
+  }
+}
+
+std::string Quoted(absl::string_view text) {
+  std::string out = "\"";
+  while (!text.empty()) {
+    const size_t length = SequenceLength(text);
+    if (length == 0) {
+      absl::StrAppend(&out, kReplacement);
+    } else if (length == 1) {
+      AppendEscaped(text[0], &out);
+    } else {
+      absl::StrAppend(&out, text.substr(0, length));
+    }
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return out + "\"";
+}
+
+template <typename List, typename Text>
+std::string Joined(char open, const List& list, char close, Text text) {
+  std::string out(1, open);
+  for (const auto& each : list) {
+    if (out.size() > 1) out.push_back(',');
+    absl::StrAppend(&out, text(each));
+  }
+  out.push_back(close);
+  return out;
+}
+
+std::string MemberText(const Json::Member& member) {
+  return absl::StrCat(Quoted(member.key), ":", member.value.text());
+}
 
 }  // namespace
 
-Json ToJson(const ExitStatus& status) {
-  const std::optional<int> code = ExitCodeOf(status);
-  const bool signaled = status.signal != 0, seen = code.has_value();
-  return {{"code", !seen || signaled ? Json(nullptr) : Json(status.code)},
-          {"signal", signaled ? Json(status.signal) : Json(nullptr)},
-          {"reason", EndReasonName(status.reason)},
-          {"exit_code", seen ? Json(*code) : Json(nullptr)},
-          {"description", Describe(status)}};
+Json::Json(double value) : text_("null") {
+  if (!isfinite(value)) return;
+  char buffer[32];
+  text_.assign(buffer, std::to_chars(buffer, buffer + sizeof(buffer), value).ptr);
+  // So that a reader who cares sees a number with a fraction in each case.
+  if (text_.find_first_of(".e") == std::string::npos) absl::StrAppend(&text_, ".0");
 }
 
-Json ToJson(const SessionInfo& info) {
-  Json labels = Json::object();
-  for (const auto& [key, value] : info.labels) labels[key] = value;
-  return {{"name", info.name},
-          {"handle", info.handle},
-          {"state", SessionStateName(info.state)},
-          {"backend", info.backend},
-          {"pid", info.pid > 0 ? Json(info.pid) : Json(nullptr)},
-          {"created", Time(info.created)},
-          {"last_output", Time(info.last_output)},
-          {"output_bytes", info.output_bytes},
-          {"exit", info.state == SessionState::kExited ? ToJson(info.exit) : Json(nullptr)},
-          {"durable", info.durable},
-          {"terminal",
-           info.pty ? Json{{"rows", info.size.rows}, {"cols", info.size.cols}} : Json(nullptr)},
-          {"attached", info.attached},
-          {"title", info.title},
-          {"cwd", info.cwd},
-          {"log", info.log_path.empty() ? Json(nullptr) : Json(info.log_path)},
-          {"tree", info.tree},
-          {"labels", labels}};
+Json::Json(absl::string_view value) : text_(Quoted(value)) {}
+
+Json::Json(std::initializer_list<Member> members) : text_(Joined('{', members, '}', MemberText)) {}
+
+Json Json::Object(const std::vector<Member>& members) {
+  return Verbatim(Joined('{', members, '}', MemberText));
 }
 
-Json ToJson(const Stats& stats) {
-  return {{"cpu_seconds", absl::ToDoubleSeconds(stats.cpu)},
-          {"memory_bytes", Known(stats.memory_bytes)},
-          {"processes", Known(stats.processes)},
-          {"read_bytes", Known(stats.read_bytes)},
-          {"write_bytes", Known(stats.write_bytes)},
-          {"source", stats.source}};
+Json Json::Array(const std::vector<Json>& elements) {
+  return Verbatim(Joined('[', elements, ']', [](const Json& each) { return each.text(); }));
 }
 
-absl::Status PrintJson(const Json& json) {
-  return Print(absl::StrCat(json.dump(2, ' ', false, Json::error_handler_t::replace), "\n"));
+Json Json::Array(const std::vector<std::string>& elements) {
+  return Verbatim(Joined('[', elements, ']', Quoted));
+}
+
+Json Json::Verbatim(std::string text) {
+  Json json;
+  json.text_ = std::move(text);
+  return json;
+}
+
+std::string Json::Pretty() const {
+  std::string out;
+  size_t depth = 0;
+  bool in_string = false;
+  const auto line = [&] { absl::StrAppend(&out, "\n", std::string(2 * depth, ' ')); };
+  for (size_t i = 0; i < text_.size(); ++i) {
+    const char c = text_[i];
+    if (in_string) {
+      out.push_back(c);
+      if (c == '\\') out.push_back(text_[++i]);
+      in_string = c != '"';
+      continue;
+    }
+    const bool closes = c == ']' || c == '}';
+    const bool empty = closes && (text_[i - 1] == '[' || text_[i - 1] == '{');
+    if (closes) --depth;
+    if (closes && !empty) line();
+    out.push_back(c);
+    in_string = c == '"';
+    if (c == ':') out.push_back(' ');
+    if (c == '[' || c == '{') ++depth;
+    const bool next_closes = i + 1 < text_.size() && (text_[i + 1] == ']' || text_[i + 1] == '}');
+    if ((c == ',' || c == '[' || c == '{') && !(c != ',' && next_closes)) line();
+  }
+  return out;
 }
 
 }  // namespace berth::cli

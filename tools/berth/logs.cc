@@ -7,11 +7,11 @@
 #include <string>
 #include <utility>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/session.h"
+#include "tools/berth/arguments.h"
 #include "tools/berth/cli.h"
 #include "tools/berth/commands.h"
 #include "tools/berth/context.h"
@@ -57,16 +57,14 @@ void AddLogs(Cli* cli) {
        .summary = "Print what a session's program wrote, byte for byte",
        .arguments = "[OPTIONS] NAME",
        .examples = {"berth logs web", "berth logs -f web", "berth logs --stderr job >errors.txt"}},
-      [](CLI::App* app) -> Cli::Action {
+      [](Arguments* arguments) -> Cli::Action {
         auto options = std::make_shared<LogsOptions>();
-        app->add_option("NAME", options->name, "Session")->required();
-        app->add_flag("-f,--follow", options->follow, "Go on until the session has ended");
-        app->add_flag("--stderr", options->standard_error,
-                      "Standard error (sessions with --pipes)");
-        app->add_option("--from", options->from,
-                        "Offset of the first byte wanted, counted from the very first")
-            ->type_name("OFFSET")
-            ->check(CLI::NonNegativeNumber);
+        arguments->Session(&options->name);
+        arguments->Flag("-f,--follow", &options->follow, "Go on until the session has ended");
+        arguments->Flag("--stderr", &options->standard_error,
+                        "Standard error (sessions with --pipes)");
+        arguments->Number("--from", &options->from, "OFFSET",
+                          "Offset of the first byte wanted, counted from the very first");
         return [options](Context& context) { return Logs(*options, context); };
       });
 }

@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -11,12 +10,14 @@
 #include "absl/time/time.h"
 #include "runtime/runtime.h"
 #include "runtime/session.h"
+#include "tools/berth/arguments.h"
 #include "tools/berth/cli.h"
 #include "tools/berth/commands.h"
 #include "tools/berth/context.h"
 #include "tools/berth/exit_code.h"
 #include "tools/berth/json.h"
 #include "tools/berth/output.h"
+#include "tools/berth/session_json.h"
 
 namespace berth::cli {
 namespace {
@@ -43,9 +44,9 @@ absl::StatusOr<int> List(Context& context) {
   ABSL_ASSIGN_OR_RETURN(Runtime * runtime, context.GetRuntime());
   ABSL_ASSIGN_OR_RETURN(const std::vector<SessionInfo> sessions, runtime->List());
   if (context.json) {
-    Json all = Json::array();
+    std::vector<Json> all;
     for (const SessionInfo& info : sessions) all.push_back(ToJson(info));
-    ABSL_RETURN_IF_ERROR(PrintJson(all));
+    ABSL_RETURN_IF_ERROR(PrintJson(Json::Array(all)));
     return kOk;
   }
   if (sessions.empty()) {
@@ -73,7 +74,7 @@ void AddLs(Cli* cli) {
             .examples = {"berth ls",
                          "berth ls --json | jq -r '.[] | select(.state == \"running\").name'"},
             .json = true},
-           [](CLI::App*) -> Cli::Action { return List; });
+           [](Arguments*) -> Cli::Action { return List; });
 }
 
 }  // namespace berth::cli

@@ -1,12 +1,12 @@
-// berth: the command. Only puts the parts together; see cli.h for the command line and commands.h
-// for the commands.
+// berth: the command. See cli.h for the command line and commands.h for the commands.
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
-#include "tools/berth/cli.h"
+#include <initializer_list>
+
 #include "tools/berth/commands.h"
 
 namespace {
@@ -25,21 +25,7 @@ void HoldClosedStreams() {
 
 int main(int argc, char** argv) {
   HoldClosedStreams();
-  signal(
-      SIGPIPE,
-      SIG_IGN);  // a reader that went away is an error to be handled; commands get the default back
-  berth::cli::Cli cli;
-  // In the order in which `berth --help` lists them.
-  for (const auto add :
-       {berth::cli::AddRun,      berth::cli::AddStart,       berth::cli::AddLs,
-        berth::cli::AddAttach,   berth::cli::AddSend,        berth::cli::AddKeys,
-        berth::cli::AddCapture,  berth::cli::AddLogs,        berth::cli::AddExec,
-        berth::cli::AddWait,     berth::cli::AddKill,        berth::cli::AddRm,
-        berth::cli::AddStats,    berth::cli::AddRename,      berth::cli::AddPorts,
-        berth::cli::AddAgentRun, berth::cli::AddAgentEvents, berth::cli::AddAgentUsage,
-        berth::cli::AddPolicy,   berth::cli::AddDoctor,      berth::cli::AddSweep,
-        berth::cli::AddVersion}) {
-    add(&cli);
-  }
-  return cli.Main(argc, argv);
+  // A reader that went away is an error to be handled; commands get the default back.
+  signal(SIGPIPE, SIG_IGN);
+  return berth::cli::RunBerth(argc, argv);
 }

@@ -6,17 +6,22 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "runtime/change.h"
 #include "runtime/runtime.h"
 #include "runtime/session.h"
 #include "runtime/spec.h"
@@ -24,8 +29,12 @@
 #include "sandbox/base/errno_status.h"
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/base/wait_fd.h"
+#include "sandbox/policy.h"
+#include "sandbox/violation.h"
+#include "tools/berth/blocked.h"
 #include "tools/berth/exit_code.h"
 #include "tools/berth/foreground.h"
+#include "tools/berth/output.h"
 #include "tools/berth/program.h"
 #include "tools/berth/run_command.h"
 #include "tools/berth/signal_fd.h"
@@ -119,17 +128,45 @@ absl::StatusOr<ExitStatus> Stay(Session* session, const SessionSpec& spec, Signa
   return *end;
 }
 
+bool KeepsChanges(const SessionSpec& spec) {
+  if (!spec.policy.has_value()) return false;
+  const std::vector<Policy::Path>& paths = spec.policy->paths();
+  return std::any_of(paths.begin(), paths.end(), [](const Policy::Path& path) {
+    return path.access == Policy::Access::kCopyOnWrite;
+  });
+}
+
+// False if there are none: then nothing of the session is worth keeping.
+bool TellChanges(Session* session) {
+  session->Stop(absl::ZeroDuration()).IgnoreError();  // nothing of it changes any more
+  const absl::StatusOr<std::vector<Change>> changes = session->Changes();
+  if (changes.ok() && changes->empty()) return false;
+  const std::string name = session->name();
+  Note(absl::StrCat("berth: ",
+                    changes.ok() ? absl::StrCat(changes->size(), " changes are kept apart")
+                                 : std::string(changes.status().message()),
+                    ": 'berth changes ", name, "' lists them, 'berth changes ", name,
+                    " --keep' makes them, 'berth rm ", name, "' discards them"));
+  return true;
+}
+
 }  // namespace
 
 absl::StatusOr<int> RunInSession(Runtime* runtime, SessionSpec spec, SignalFd* signals) {
-  spec.durable = false;
+  // What it changes in a copy-on-write workspace outlives us: it is for the person to decide.
+  const bool keeps_changes = KeepsChanges(spec);
+  spec.durable = keeps_changes;
   spec.output_bytes = kKeptOutput;
   if (spec.pty) spec.size = CurrentSize();
   absl::StatusOr<std::unique_ptr<Session>> session = runtime->CreateSession(spec);
   if (!session.ok()) return StartFailure(session.status());
   const absl::StatusOr<ExitStatus> end = Stay(session->get(), spec, signals);
-  ABSL_RETURN_IF_ERROR((*session)->Destroy(absl::ZeroDuration()));
+  const absl::StatusOr<std::vector<Violation>> violations = (*session)->Violations();
+  if (!keeps_changes || !TellChanges(session->get())) {
+    ABSL_RETURN_IF_ERROR((*session)->Destroy(absl::ZeroDuration()));
+  }
   ABSL_RETURN_IF_ERROR(end.status());
+  if (violations.ok()) ReportBlocked(*violations);
   return ReportEnd(*end);
 }
 

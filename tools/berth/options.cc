@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,14 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
@@ -26,27 +25,24 @@
 #include "runtime/env.h"
 #include "runtime/spec.h"
 #include "sandbox/base/errno_status.h"
+#include "tools/berth/arguments.h"
 #include "tools/berth/exit_code.h"
 #include "tools/berth/suggest.h"
 
 namespace berth::cli {
 namespace {
 
-template <typename T, typename Parse>
-CLI::Option* AddParsed(CLI::App* app, const std::string& name, T* value, const std::string& type,
-                       const std::string& help, Parse parse) {
-  return app
-      ->add_option_function<std::string>(
-          name,
-          [value, name, parse](const std::string& text) {
-            absl::StatusOr<T> parsed = parse(text);
-            if (!parsed.ok()) {
-              throw CLI::ValidationError(name, std::string(parsed.status().message()));
-            }
-            *value = *std::move(parsed);
-          },
-          help)
-      ->type_name(type);
+// An option whose value `parse` makes of its text.
+template <typename T>
+Argument& AddParsed(Arguments* arguments, const std::string& names, T* value,
+                    const std::string& type, const std::string& help,
+                    absl::StatusOr<T> (*parse)(absl::string_view)) {
+  return arguments->Add(names, type, help, [value, parse](const std::string& text) -> std::string {
+    absl::StatusOr<T> parsed = parse(text);
+    if (!parsed.ok()) return std::string(parsed.status().message());
+    *value = *std::move(parsed);
+    return "";
+  });
 }
 
 }  // namespace
@@ -93,31 +89,41 @@ absl::StatusOr<int> ParseSignal(absl::string_view text) {
       "no signal is called '", text, "'; ", DidYouMean(name, names, "write TERM, SIGTERM or 15")));
 }
 
-CLI::Option* AddDuration(CLI::App* app, const std::string& name, absl::Duration* value,
-                         const std::string& help) {
-  return AddParsed(app, name, value, "TIME", help, ParseDuration);
-}
-
-CLI::Option* AddSize(CLI::App* app, const std::string& name, TerminalSize* value,
-                     const std::string& help) {
-  return AddParsed(app, name, value, "ROWSxCOLS", help, ParseSize);
-}
-
-CLI::Option* AddSignal(CLI::App* app, const std::string& name, int* value,
-                       const std::string& help) {
-  return AddParsed(app, name, value, "SIGNAL", help, ParseSignal);
-}
-
-CLI::Option* AddChoice(CLI::App* app, const std::string& name, std::string* value,
-                       const std::vector<std::string>& choices, const std::string& help) {
-  const auto parse = [choices](const std::string& text) -> absl::StatusOr<std::string> {
-    for (const std::string& choice : choices) {
-      if (text == choice) return text;
+absl::StatusOr<int64_t> ParseBytes(absl::string_view text) {
+  absl::string_view digits = text;
+  int shift = 0;
+  for (const auto& [unit, bits] : {std::pair("K", 10), {"M", 20}, {"G", 30}, {"T", 40}}) {
+    if (absl::ConsumeSuffix(&digits, unit)) {
+      shift = bits;
+      break;
     }
+  }
+  int64_t number;
+  if (!absl::SimpleAtoi(digits, &number) || number < 0 || number > (INT64_MAX >> shift)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("'", text, "' is none of ", absl::StrJoin(choices, ", ")));
-  };
-  return AddParsed(app, name, value, absl::StrJoin(choices, "|"), help, parse);
+        absl::StrCat("'", text, "' is no size; write 512M, 2G or a number of bytes"));
+  }
+  return number << shift;
+}
+
+Argument& AddDuration(Arguments* arguments, const std::string& names, absl::Duration* value,
+                      const std::string& help) {
+  return AddParsed(arguments, names, value, "TIME", help, ParseDuration);
+}
+
+Argument& AddSize(Arguments* arguments, const std::string& names, TerminalSize* value,
+                  const std::string& help) {
+  return AddParsed(arguments, names, value, "ROWSxCOLS", help, ParseSize);
+}
+
+Argument& AddSignal(Arguments* arguments, const std::string& names, int* value,
+                    const std::string& help) {
+  return AddParsed(arguments, names, value, "SIGNAL", help, ParseSignal);
+}
+
+Argument& AddBytes(Arguments* arguments, const std::string& names, int64_t* value,
+                   const std::string& help) {
+  return AddParsed(arguments, names, value, "SIZE", help, ParseBytes);
 }
 
 absl::StatusOr<std::string> AbsolutePath(absl::string_view path) {
@@ -129,22 +135,23 @@ absl::StatusOr<std::string> AbsolutePath(absl::string_view path) {
   return path.empty() ? std::string(here) : absl::StrCat(here, "/", path);
 }
 
-void ProgramOptions::AddTo(CLI::App* app) {
-  app->add_option("-e,--set", set_,
-                  "Set a variable, or copy it from here (-e KEY). May be repeated")
-      ->type_name("KEY[=VALUE]")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app->add_option("--cwd", cwd_, "Working directory of the command")->type_name("DIR");
-  app->add_option("--shell", shell_, "Run this line with /bin/sh instead of a command")
-      ->type_name("LINE");
+void ProgramOptions::AddTo(Arguments* arguments) {
+  AddPlaceTo(arguments);
+  arguments->Text("--shell", &shell_, "LINE", "Run this line with /bin/sh instead of a command");
 }
 
-void ProgramOptions::AddEnvironmentTo(CLI::App* app) {
-  AddChoice(app, "--env", &base_, {"inherit", "basic", "clean"},
-            "What the environment starts from: all of this one, what a shell needs (default), or "
-            "nothing");
+void ProgramOptions::AddPlaceTo(Arguments* arguments) {
+  arguments->Texts("-e,--set", &set_, "KEY[=VALUE]",
+                   "Set a variable, or copy it from here (-e KEY). May be repeated");
+  arguments->Text("--cwd", &cwd_, "DIR", "Working directory of the command")
+      .Completes(Completion::kFolder);
+}
+
+void ProgramOptions::AddEnvironmentTo(Arguments* arguments) {
+  arguments->Choice(
+      "--env", &base_, {"inherit", "basic", "clean"},
+      "What the environment starts from: all of this one, what a shell needs (default), or "
+      "nothing");
 }
 
 absl::StatusOr<Command> ProgramOptions::ToCommand(const std::vector<std::string>& words) const {

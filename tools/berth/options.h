@@ -3,10 +3,11 @@
 #ifndef BERTH_TOOLS_BERTH_OPTIONS_H_
 #define BERTH_TOOLS_BERTH_OPTIONS_H_
 
+#include <stdint.h>
+
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
@@ -15,6 +16,7 @@
 #include "runtime/env.h"
 #include "runtime/spec.h"
 #include "runtime/types.h"
+#include "tools/berth/arguments.h"
 
 namespace berth::cli {
 
@@ -25,21 +27,26 @@ absl::StatusOr<TerminalSize> ParseSize(absl::string_view text);
 // "TERM", "SIGTERM" or "15".
 absl::StatusOr<int> ParseSignal(absl::string_view text);
 
-CLI::Option* AddDuration(CLI::App* app, const std::string& name, absl::Duration* value,
-                         const std::string& help);
-CLI::Option* AddSize(CLI::App* app, const std::string& name, TerminalSize* value,
-                     const std::string& help);
-CLI::Option* AddSignal(CLI::App* app, const std::string& name, int* value, const std::string& help);
-// An option that takes one of a few words.
-CLI::Option* AddChoice(CLI::App* app, const std::string& name, std::string* value,
-                       const std::vector<std::string>& choices, const std::string& help);
+// "512M", "2G", "1048576".
+absl::StatusOr<int64_t> ParseBytes(absl::string_view text);
+
+Argument& AddDuration(Arguments* arguments, const std::string& names, absl::Duration* value,
+                      const std::string& help);
+Argument& AddSize(Arguments* arguments, const std::string& names, TerminalSize* value,
+                  const std::string& help);
+Argument& AddSignal(Arguments* arguments, const std::string& names, int* value,
+                    const std::string& help);
+Argument& AddBytes(Arguments* arguments, const std::string& names, int64_t* value,
+                   const std::string& help);
 
 // What is run and in which surroundings: the options that run, start and exec share.
 class ProgramOptions {
  public:
-  void AddTo(CLI::App* app);
+  void AddTo(Arguments* arguments);
+  // The same without --shell.
+  void AddPlaceTo(Arguments* arguments);
   // Also where the environment starts from; exec has the session's.
-  void AddEnvironmentTo(CLI::App* app);
+  void AddEnvironmentTo(Arguments* arguments);
 
   // Fills in command, environment and directory of a ProcessSpec or a SessionSpec. `words` is the
   // command line's own command, unless --shell gives one.

@@ -18,26 +18,6 @@
 #include "sandbox/base/errno_status.h"
 
 namespace berth::cli {
-namespace {
-
-// Code points, which are columns in all that berth prints but for wide characters in titles.
-size_t Columns(absl::string_view text) {
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-std::string Cut(absl::string_view text, size_t columns) {
-  if (Columns(text) <= columns) return std::string(text);
-  if (columns == 0) return "";
-  size_t end = 0;
-  for (size_t kept = 0; end < text.size(); ++end) {
-    if ((text[end] & 0xC0) != 0x80 && kept++ == columns - 1) break;
-  }
-  return absl::StrCat(text.substr(0, end), "…");
-}
-
-}  // namespace
-
 absl::Status WriteAll(int fd, absl::string_view text) {
   while (!text.empty()) {
     const ssize_t n = write(fd, text.data(), text.size());
@@ -81,6 +61,21 @@ std::string Printable(absl::string_view text) {
   return out;
 }
 
+size_t ColumnsOf(absl::string_view text) {
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string CutTo(absl::string_view text, size_t columns) {
+  if (ColumnsOf(text) <= columns) return std::string(text);
+  if (columns == 0) return "";
+  size_t end = 0;
+  for (size_t kept = 0; end < text.size(); ++end) {
+    if ((text[end] & 0xC0) != 0x80 && kept++ == columns - 1) break;
+  }
+  return absl::StrCat(text.substr(0, end), "…");
+}
+
 std::string ShortDuration(absl::Duration duration) {
   const int64_t seconds = std::max<int64_t>(0, absl::ToInt64Seconds(duration));
   if (seconds < 60) return absl::StrCat(seconds, "s");
@@ -103,7 +98,7 @@ std::string Table::Format(size_t width, bool colour) const {
   const size_t columns = rows_[0].cells.size();
   std::vector<size_t> widths(columns);
   for (const Row& row : rows_) {
-    for (size_t i = 0; i < columns; ++i) widths[i] = std::max(widths[i], Columns(row.cells[i]));
+    for (size_t i = 0; i < columns; ++i) widths[i] = std::max(widths[i], ColumnsOf(row.cells[i]));
   }
   std::string out;
   for (const Row& row : rows_) {
@@ -112,10 +107,10 @@ std::string Table::Format(size_t width, bool colour) const {
     for (size_t i = 0; i < columns; ++i) {
       const bool last = i + 1 == columns;
       const std::string cell =
-          last && width > 0 ? Cut(row.cells[i], width > used ? width - used : 0) : row.cells[i];
+          last && width > 0 ? CutTo(row.cells[i], width > used ? width - used : 0) : row.cells[i];
       absl::StrAppend(&line,
                       Paint(cell, i < row.colours.size() ? row.colours[i] : Colour::kNone, colour));
-      if (!last) line.append(widths[i] - Columns(cell) + 2, ' ');
+      if (!last) line.append(widths[i] - ColumnsOf(cell) + 2, ' ');
       used += widths[i] + 2;
     }
     absl::StrAppend(&out, absl::StripTrailingAsciiWhitespace(line), "\n");

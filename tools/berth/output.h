@@ -32,6 +32,11 @@ std::string Paint(absl::string_view text, Colour colour, bool wanted);
 // Text that a program chose, made safe for a terminal: control characters become spaces.
 std::string Printable(absl::string_view text);
 
+// Code points, which are columns in all that berth prints but for wide characters in titles.
+size_t ColumnsOf(absl::string_view text);
+// `text`, or its beginning and "…" if it has more columns than that.
+std::string CutTo(absl::string_view text, size_t columns);
+
 // "0s", "42s", "17m", "5h", "3d": one number and one unit.
 std::string ShortDuration(absl::Duration duration);
 // "512 B", "3.4 MiB"; "-" for what is not known (negative).

@@ -8,13 +8,13 @@
 #include <optional>
 #include <string>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "sandbox/compile.h"
 #include "sandbox/tiers.h"
+#include "tools/berth/arguments.h"
 #include "tools/berth/cli.h"
 #include "tools/berth/commands.h"
 #include "tools/berth/context.h"
@@ -22,6 +22,7 @@
 #include "tools/berth/json.h"
 #include "tools/berth/output.h"
 #include "tools/berth/policy_options.h"
+#include "tools/berth/session_json.h"
 
 namespace berth::cli {
 namespace {
@@ -45,7 +46,7 @@ absl::StatusOr<int> Check(const std::string& file, Context& context) {
   ABSL_ASSIGN_OR_RETURN(const CompiledPolicy compiled, compiler.Compile(policy, options));
   if (context.json) {
     ABSL_RETURN_IF_ERROR(PrintJson({{"tier", std::string(TierName(compiled.tier))},
-                                    {"weaker", compiled.weaker},
+                                    {"weaker", Json::Array(compiled.weaker)},
                                     {"hash", policy.hash()}}));
     return kOk;
   }
@@ -63,9 +64,9 @@ void AddPolicy(Cli* cli) {
             .summary = "Print a policy as a file for --policy",
             .examples = {"berth policy show --preset agent >agent.json",
                          "berth policy show --preset build --net allow:github.com --mem 4G"}},
-           [](CLI::App* app) -> Cli::Action {
+           [](Arguments* arguments) -> Cli::Action {
              auto options = std::make_shared<PolicyOptions>();
-             options->AddTo(app);
+             options->AddTo(arguments);
              return [options](Context&) { return Show(*options); };
            });
   cli->Add({.name = "policy check",
@@ -73,9 +74,11 @@ void AddPolicy(Cli* cli) {
             .arguments = "[OPTIONS] FILE",
             .examples = {"berth policy check agent.json"},
             .json = true},
-           [](CLI::App* app) -> Cli::Action {
+           [](Arguments* arguments) -> Cli::Action {
              auto file = std::make_shared<std::string>();
-             app->add_option("FILE", *file, "As 'policy show' prints it")->required();
+             arguments->Text("FILE", file.get(), "", "As 'policy show' prints it")
+                 .Required()
+                 .Completes(Completion::kFile);
              return [file](Context& context) { return Check(*file, context); };
            });
 }

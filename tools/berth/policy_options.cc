@@ -9,11 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
@@ -22,6 +20,7 @@
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/dangerous.h"
 #include "sandbox/policy.h"
+#include "tools/berth/arguments.h"
 #include "tools/berth/exit_code.h"
 #include "tools/berth/options.h"
 
@@ -30,65 +29,39 @@ namespace {
 
 constexpr size_t kMostText = 16 << 20;
 
-CLI::Option* AddPaths(CLI::App* app, const std::string& name, std::vector<std::string>* paths,
-                      const std::string& help) {
-  return app->add_option(name, *paths, help)
-      ->type_name("PATH")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+void AddPaths(Arguments* arguments, const std::string& name, std::vector<std::string>* paths,
+              const std::string& help) {
+  arguments->Texts(name, paths, "PATH", help).Completes(Completion::kFile);
 }
 
 }  // namespace
 
-absl::StatusOr<int64_t> ParseBytes(absl::string_view text) {
-  absl::string_view digits = text;
-  int shift = 0;
-  for (const auto& [unit, bits] : {std::pair("K", 10), {"M", 20}, {"G", 30}, {"T", 40}}) {
-    if (absl::ConsumeSuffix(&digits, unit)) {
-      shift = bits;
-      break;
-    }
-  }
-  int64_t number;
-  if (!absl::SimpleAtoi(digits, &number) || number < 0 || number > (INT64_MAX >> shift)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("'", text, "' is no size; write 512M, 2G or a number of bytes"));
-  }
-  return number << shift;
-}
-
-void PolicyOptions::AddTo(CLI::App* app) {
-  app->add_option("--policy", file_, "Run under the policy in this file")->type_name("FILE");
-  AddChoice(app, "--preset", &preset_, {"agent", "build", "strict"},
-            "Run under this policy, with the working directory as workspace (default of the "
-            "options below: agent)");
-  AddPaths(app, "--ro", &read_only_, "Let it see this too");
-  AddPaths(app, "--rw", &read_write_, "Let it write here too");
-  AddPaths(app, "--hide", &hidden_, "Show this as empty");
-  app->add_option("--net", net_, "Network: nothing but its own loopback, the host's, or domains")
-      ->type_name("none|host|allow:DOMAIN,…");
-  app->add_option_function<std::string>(
-         "--mem",
-         [this](const std::string& text) {
-           const absl::StatusOr<int64_t> bytes = ParseBytes(text);
-           if (!bytes.ok()) {
-             throw CLI::ValidationError("--mem", std::string(bytes.status().message()));
-           }
-           memory_ = *bytes;
-         },
-         "Limit of memory of all its processes")
-      ->type_name("SIZE");
-  app->add_option("--pids", pids_, "Limit of processes and threads")->type_name("COUNT");
-  app->add_option("--cpus", cpus_, "Limit of CPU time, in cores")->type_name("CORES");
-  AddChoice(app, "--tier", &tier_, {"auto", "namespaces", "pooled", "landlock"},
-            "How the policy is enforced; see 'berth doctor'");
+void PolicyOptions::AddTo(Arguments* arguments) {
+  arguments->Text("--policy", &file_, "FILE", "Run under the policy in this file")
+      .Completes(Completion::kFile);
+  arguments->Choice(
+      "--preset", &preset_, {"agent", "build", "strict"},
+      "Run under this policy, with the working directory as workspace (default of the "
+      "options below: agent)");
+  arguments->Choice("--workspace", &workspace_, {"rw", "cow"},
+                    "Changes in the workspace are made there, or (cow) kept apart: see 'berth "
+                    "changes'");
+  AddPaths(arguments, "--ro", &read_only_, "Let it see this too");
+  AddPaths(arguments, "--rw", &read_write_, "Let it write here too");
+  AddPaths(arguments, "--hide", &hidden_, "Show this as empty");
+  arguments->Text("--net", &net_, "none|host|allow:DOMAIN,…",
+                  "Network: nothing but its own loopback, the host's, or domains");
+  AddBytes(arguments, "--mem", &memory_, "Limit of memory of all its processes");
+  arguments->Number("--pids", &pids_, "COUNT", "Limit of processes and threads");
+  arguments->Decimal("--cpus", &cpus_, "CORES", "Limit of CPU time, in cores");
+  arguments->Choice("--tier", &tier_, {"auto", "namespaces", "pooled", "landlock"},
+                    "How the policy is enforced; see 'berth doctor'");
 }
 
 bool PolicyOptions::any() const {
   return !file_.empty() || !preset_.empty() || !net_.empty() || !tier_.empty() ||
-         !read_only_.empty() || !read_write_.empty() || !hidden_.empty() || memory_ != -1 ||
-         pids_ != -1 || cpus_ != -1;
+         !workspace_.empty() || !read_only_.empty() || !read_write_.empty() || !hidden_.empty() ||
+         memory_ != -1 || pids_ != -1 || cpus_ != -1;
 }
 
 absl::StatusOr<Policy::Builder> PolicyOptions::Base(absl::string_view workspace) const {
@@ -120,6 +93,11 @@ absl::StatusOr<std::optional<Policy>> PolicyOptions::ToPolicy(absl::string_view 
                                                               bool inherits) const {
   if (!any()) return std::nullopt;
   ABSL_ASSIGN_OR_RETURN(Policy::Builder builder, Base(workspace));
+  if (copy_on_write()) {
+    if (preset_ == "strict") return UsageError("--workspace cow: the preset strict has none");
+    ABSL_ASSIGN_OR_RETURN(const std::string folder, AbsolutePath(workspace));
+    builder.CopyOnWrite(folder);
+  }
   for (const std::string& path : read_only_) {
     ABSL_ASSIGN_OR_RETURN(const std::string absolute, AbsolutePath(path));
     builder.ReadOnly(absolute);

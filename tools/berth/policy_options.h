@@ -8,19 +8,21 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "sandbox/policy.h"
+#include "tools/berth/arguments.h"
 
 namespace berth::cli {
 
 class PolicyOptions {
  public:
-  void AddTo(CLI::App* app);
+  void AddTo(Arguments* arguments);
 
   // Whether any of them was given.
   bool any() const;
+  // Whether what it changes in the workspace is kept apart.
+  bool copy_on_write() const { return workspace_ == "cow"; }
   // The policy; none if none of the options was given. `workspace`: of a preset, where no
   // --workspace names one; "" is this process's directory. `inherits`: the environment is all of
   // this one's, as the person said.
@@ -30,7 +32,7 @@ class PolicyOptions {
   absl::StatusOr<Policy::Builder> Base(absl::string_view workspace) const;
   absl::Status SetNetwork(Policy::Builder* builder) const;
 
-  std::string file_, preset_, net_, tier_;
+  std::string file_, preset_, net_, tier_, workspace_;
   std::vector<std::string> read_only_, read_write_, hidden_;
   int64_t memory_ = -1, pids_ = -1;
   double cpus_ = -1;
@@ -38,9 +40,6 @@ class PolicyOptions {
 
 // A policy of a person's own file, which may ask for anything.
 absl::StatusOr<Policy> ReadPolicy(const std::string& file);
-
-// "512M", "2G", "1048576".
-absl::StatusOr<int64_t> ParseBytes(absl::string_view text);
 
 }  // namespace berth::cli
 

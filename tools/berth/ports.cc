@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
@@ -18,6 +17,7 @@
 #include "runtime/record/state_dir.h"
 #include "runtime/runtime.h"
 #include "runtime/spec.h"
+#include "tools/berth/arguments.h"
 #include "tools/berth/cli.h"
 #include "tools/berth/commands.h"
 #include "tools/berth/context.h"
@@ -26,12 +26,13 @@
 #include "tools/berth/options.h"
 #include "tools/berth/output.h"
 #include "tools/berth/run_command.h"
+#include "tools/berth/session_json.h"
 #include "tools/berth/signal_fd.h"
 
 namespace berth::cli {
 namespace {
 
-struct WaitOptions {
+struct PortWaitOptions {
   uint16_t port = 0;
   absl::Duration timeout = absl::InfiniteDuration();
 };
@@ -53,7 +54,7 @@ absl::StatusOr<int> Free(Context& context) {
   return kOk;
 }
 
-absl::StatusOr<int> Wait(const WaitOptions& options, Context& context) {
+absl::StatusOr<int> WaitForPort(const PortWaitOptions& options, Context& context) {
   const absl::Status waited = WaitUnbound(options.port, absl::Now() + options.timeout);
   if (absl::IsDeadlineExceeded(waited)) {
     return absl::DeadlineExceededError(absl::StrCat("port ", options.port, " is still bound"));
@@ -86,7 +87,7 @@ void AddFree(Cli* cli) {
             .summary = "Print a loopback port that is free now",
             .examples = {"berth ports free", "PORT=$(berth ports free) ./server"},
             .json = true},
-           [](CLI::App*) -> Cli::Action { return Free; });
+           [](Arguments*) -> Cli::Action { return Free; });
 }
 
 void AddLease(Cli* cli) {
@@ -96,16 +97,15 @@ void AddLease(Cli* cli) {
             .examples = {"berth ports lease -- sh -c 'python3 -m http.server $PORT'",
                          "berth ports lease --port 8080 --variable HTTP_PORT -- ./server"},
             .words = Words::kCommand},
-           [](CLI::App* app) -> Cli::Action {
+           [](Arguments* arguments) -> Cli::Action {
              auto options = std::make_shared<LeaseOptions>();
-             app->add_option("--port", options->port, "This port and no other (default: any)")
-                 ->type_name("PORT");
-             app->add_option("--variable", options->variable,
-                             "Variable that tells the command (default: PORT)")
-                 ->type_name("KEY");
-             options->program.AddTo(app);
-             options->program.AddEnvironmentTo(app);
-             options->foreground.AddTo(app);
+             arguments->Number("--port", &options->port, "PORT",
+                               "This port and no other (default: any)");
+             arguments->Text("--variable", &options->variable, "KEY",
+                             "Variable that tells the command (default: PORT)");
+             options->program.AddTo(arguments);
+             options->program.AddEnvironmentTo(arguments);
+             options->foreground.AddTo(arguments);
              return [options](Context& context) { return Lease(*options, context); };
            });
 }
@@ -116,14 +116,12 @@ void AddWaitUnbound(Cli* cli) {
             .arguments = "[OPTIONS] PORT",
             .examples = {"berth ports wait 8080", "berth ports wait 8080 --timeout 10s"},
             .json = true},
-           [](CLI::App* app) -> Cli::Action {
-             auto options = std::make_shared<WaitOptions>();
-             app->add_option("PORT", options->port, "1 to 65535")
-                 ->required()
-                 ->check(CLI::Range(1, 65535));
-             AddDuration(app, "--timeout", &options->timeout,
+           [](Arguments* arguments) -> Cli::Action {
+             auto options = std::make_shared<PortWaitOptions>();
+             arguments->Number("PORT", &options->port, "", "1 to 65535", uint16_t{1}).Required();
+             AddDuration(arguments, "--timeout", &options->timeout,
                          "Give up after this time (exit code 124)");
-             return [options](Context& context) { return Wait(*options, context); };
+             return [options](Context& context) { return WaitForPort(*options, context); };
            });
 }
 

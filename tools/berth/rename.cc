@@ -3,15 +3,16 @@
 #include <memory>
 #include <string>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
 #include "runtime/session.h"
+#include "tools/berth/arguments.h"
 #include "tools/berth/cli.h"
 #include "tools/berth/commands.h"
 #include "tools/berth/context.h"
 #include "tools/berth/exit_code.h"
 #include "tools/berth/json.h"
+#include "tools/berth/session_json.h"
 
 namespace berth::cli {
 namespace {
@@ -37,10 +38,12 @@ void AddRename(Cli* cli) {
             .arguments = "[OPTIONS] OLD NEW",
             .examples = {"berth rename fix-42 fix-42-old", "berth rename native:0123abcd web"},
             .json = true},
-           [](CLI::App* app) -> Cli::Action {
+           [](Arguments* arguments) -> Cli::Action {
              auto options = std::make_shared<RenameOptions>();
-             app->add_option("OLD", options->from, "Session")->required();
-             app->add_option("NEW", options->to, "Its new name")->required();
+             arguments->Text("OLD", &options->from, "", "Session")
+                 .Required()
+                 .Completes(Completion::kSession);
+             arguments->Text("NEW", &options->to, "", "Its new name").Required();
              return [options](Context& context) { return Rename(*options, context); };
            });
 }

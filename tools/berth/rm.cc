@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "runtime/runtime.h"
 #include "runtime/session.h"
+#include "tools/berth/arguments.h"
 #include "tools/berth/cli.h"
 #include "tools/berth/commands.h"
 #include "tools/berth/context.h"
@@ -18,6 +18,7 @@
 #include "tools/berth/json.h"
 #include "tools/berth/options.h"
 #include "tools/berth/output.h"
+#include "tools/berth/session_json.h"
 
 namespace berth::cli {
 namespace {
@@ -47,7 +48,7 @@ absl::StatusOr<std::vector<std::string>> Chosen(const RmOptions& options, Contex
 
 absl::StatusOr<int> Rm(const RmOptions& options, Context& context) {
   ABSL_ASSIGN_OR_RETURN(const std::vector<std::string> chosen, Chosen(options, context));
-  Json removed = Json::array();
+  std::vector<std::string> removed;
   absl::Status failure;
   // One that cannot be removed does not keep the others.
   for (const std::string& name : chosen) {
@@ -61,7 +62,7 @@ absl::StatusOr<int> Rm(const RmOptions& options, Context& context) {
     }
   }
   if (context.json) {
-    ABSL_RETURN_IF_ERROR(PrintJson({{"removed", removed}}));
+    ABSL_RETURN_IF_ERROR(PrintJson({{"removed", Json::Array(removed)}}));
   }
   ABSL_RETURN_IF_ERROR(failure);
   return kOk;
@@ -70,19 +71,20 @@ absl::StatusOr<int> Rm(const RmOptions& options, Context& context) {
 }  // namespace
 
 void AddRm(Cli* cli) {
-  cli->Add({.name = "rm",
-            .summary = "End sessions and remove all that they had",
-            .arguments = "[OPTIONS] NAME… | --all",
-            .examples = {"berth rm fix-42", "berth rm --grace 30s web worker", "berth rm --all"},
-            .json = true},
-           [](CLI::App* app) -> Cli::Action {
-             auto options = std::make_shared<RmOptions>();
-             app->add_option("NAME", options->names, "Sessions");
-             app->add_flag("--all", options->all, "All sessions of this state directory");
-             AddDuration(app, "--grace", &options->grace,
-                         "Time between TERM and KILL (default: 5s)");
-             return [options](Context& context) { return Rm(*options, context); };
-           });
+  cli->Add(
+      {.name = "rm",
+       .summary = "End sessions and remove all that they had",
+       .arguments = "[OPTIONS] NAME… | --all",
+       .examples = {"berth rm fix-42", "berth rm --grace 30s web worker", "berth rm --all"},
+       .json = true},
+      [](Arguments* arguments) -> Cli::Action {
+        auto options = std::make_shared<RmOptions>();
+        arguments->Texts("NAME", &options->names, "", "Sessions").Completes(Completion::kSession);
+        arguments->Flag("--all", &options->all, "All sessions of this state directory");
+        AddDuration(arguments, "--grace", &options->grace,
+                    "Time between TERM and KILL (default: 5s)");
+        return [options](Context& context) { return Rm(*options, context); };
+      });
 }
 
 }  // namespace berth::cli

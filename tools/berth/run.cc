@@ -6,14 +6,15 @@
 #include <string>
 #include <utility>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "runtime/runtime.h"
 #include "runtime/spec.h"
+#include "tools/berth/arguments.h"
 #include "tools/berth/cli.h"
 #include "tools/berth/commands.h"
 #include "tools/berth/context.h"
@@ -28,7 +29,7 @@ namespace {
 
 struct RunOptions {
   bool NeedsSession() const {
-    return !name.empty() || wall != absl::InfiniteDuration() ||
+    return !name.empty() || policy.copy_on_write() || wall != absl::InfiniteDuration() ||
            inactivity != absl::InfiniteDuration();
   }
 
@@ -46,6 +47,10 @@ absl::StatusOr<int> RunAsSession(const RunOptions& options, Context& context, Si
   ABSL_ASSIGN_OR_RETURN(spec.policy, options.policy.ToPolicy(spec.cwd, spec.env.inherits_all()));
   // No other process has our pid while we live, and the session does not outlive us.
   spec.name = options.name.empty() ? absl::StrCat("run-", getpid()) : options.name;
+  // One whose changes are kept does outlive us.
+  if (options.name.empty() && options.policy.copy_on_write()) {
+    absl::StrAppend(&spec.name, "-", absl::ToUnixSeconds(absl::Now()));
+  }
   spec.pty = options.foreground.WantsTerminal();
   spec.grace = options.foreground.grace;
   spec.wall_limit = options.wall;
@@ -84,18 +89,17 @@ void AddRun(Cli* cli) {
                  "berth run --wall 10m --shell 'npm ci && npm test' >log",
                  "berth run --name build -e CC=clang -- make   # 'berth attach build' elsewhere"},
             .words = Words::kCommand},
-           [](CLI::App* app) -> Cli::Action {
+           [](Arguments* arguments) -> Cli::Action {
              auto options = std::make_shared<RunOptions>();
-             app->add_option("--name", options->name,
-                             "Make it a session that others can look at while it runs")
-                 ->type_name("NAME");
-             options->program.AddTo(app);
-             options->program.AddEnvironmentTo(app);
-             options->policy.AddTo(app);
-             options->foreground.AddTo(app);
-             AddDuration(app, "--wall", &options->wall,
+             arguments->Text("--name", &options->name, "NAME",
+                             "Make it a session that others can look at while it runs");
+             options->program.AddTo(arguments);
+             options->program.AddEnvironmentTo(arguments);
+             options->policy.AddTo(arguments);
+             options->foreground.AddTo(arguments);
+             AddDuration(arguments, "--wall", &options->wall,
                          "End the command after this time (exit code 124)");
-             AddDuration(app, "--inactivity", &options->inactivity,
+             AddDuration(arguments, "--inactivity", &options->inactivity,
                          "End it after this time without output (exit code 124)");
              return [options](Context& context) { return Run(*options, context); };
            });

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
@@ -16,6 +16,8 @@
 #include "runtime/spec.h"
 #include "runtime/types.h"
 #include "sandbox/base/unique_fd.h"
+#include "tools/berth/arguments.h"
+#include "tools/berth/blocked.h"
 #include "tools/berth/exit_code.h"
 #include "tools/berth/foreground.h"
 #include "tools/berth/options.h"
@@ -39,6 +41,11 @@ absl::StatusOr<std::unique_ptr<Process>> Started(absl::StatusOr<std::unique_ptr<
   return process;
 }
 
+void TellBlocked(Process* process) {
+  const absl::StatusOr<std::vector<Violation>> violations = process->Violations();
+  if (violations.ok()) ReportBlocked(*violations);
+}
+
 absl::StatusOr<int> RunWithTerminal(ProcessSpec spec, absl::Duration grace, SignalFd* signals,
                                     const StartProcess& start) {
   spec.pty = true;
@@ -57,15 +64,17 @@ absl::StatusOr<int> RunWithTerminal(ProcessSpec spec, absl::Duration grace, Sign
   foreground.set_follows_size();
   ABSL_ASSIGN_OR_RETURN(const std::optional<ExitStatus> end, foreground.Run());
   raw.reset();
+  TellBlocked(process.get());
   return ReportEnd(*end);
 }
 
 }  // namespace
 
-void ForegroundOptions::AddTo(CLI::App* app) {
-  AddChoice(app, "--tty", &tty, {"auto", "always", "never"},
-            "Give the command a terminal of its own (auto: if all three streams here are one)");
-  AddDuration(app, "--grace", &grace,
+void ForegroundOptions::AddTo(Arguments* arguments) {
+  arguments->Choice(
+      "--tty", &tty, {"auto", "always", "never"},
+      "Give the command a terminal of its own (auto: if all three streams here are one)");
+  AddDuration(arguments, "--grace", &grace,
               "Time between TERM and KILL, when it is asked to end (default: 5s)");
 }
 
@@ -102,6 +111,7 @@ absl::StatusOr<int> RunProcess(ProcessSpec spec, const ForegroundOptions& option
     foreground.AddInput(STDIN_FILENO, std::move(in));
   }
   ABSL_ASSIGN_OR_RETURN(const std::optional<ExitStatus> end, foreground.Run());
+  TellBlocked(process.get());
   return ReportEnd(*end);
 }
 

@@ -7,20 +7,20 @@
 #include <memory>
 #include <string>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "runtime/process.h"
 #include "runtime/spec.h"
 #include "runtime/types.h"
+#include "tools/berth/arguments.h"
 #include "tools/berth/signal_fd.h"
 
 namespace berth::cli {
 
 // Whether the command gets a terminal, and how long it is given to end.
 struct ForegroundOptions {
-  void AddTo(CLI::App* app);
+  void AddTo(Arguments* arguments);
   bool WantsTerminal() const;
 
   std::string tty = "auto";

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
@@ -16,12 +15,14 @@
 #include "absl/time/time.h"
 #include "runtime/session.h"
 #include "runtime/types.h"
+#include "tools/berth/arguments.h"
 #include "tools/berth/cli.h"
 #include "tools/berth/commands.h"
 #include "tools/berth/context.h"
 #include "tools/berth/exit_code.h"
 #include "tools/berth/json.h"
 #include "tools/berth/options.h"
+#include "tools/berth/session_json.h"
 #include "tools/berth/streams.h"
 
 namespace berth::cli {
@@ -94,27 +95,27 @@ absl::StatusOr<int> Keys(const std::string& name, Context& context) {
 }  // namespace
 
 void AddSend(Cli* cli) {
-  cli->Add(
-      {.name = "send",
-       .summary = "Type a message into a session, whole or not at all",
-       .arguments = "NAME [OPTIONS] [--] [TEXT… | -]",
-       .examples = {"berth send fix-42 run the tests again", "berth send fix-42 - <prompt.md",
-                    "berth send web --submit none --await written q"},
-       .words = Words::kText,
-       .json = true},
-      [](CLI::App* app) -> Cli::Action {
-        auto options = std::make_shared<SendOptions>();
-        app->add_option("NAME", options->name, "Session")->required();
-        app->add_option("--submit", options->submit,
-                        "Key that is pressed after the text, or none (default: Enter)")
-            ->type_name("KEY|none");
-        app->add_flag("--no-paste", options->no_paste,
-                      "Type it, even if the program asked for bracketed paste");
-        AddChoice(app, "--await", &options->await, {"queued", "written", "submitted", "confirmed"},
-                  "How far its way is waited for (default: submitted)");
-        AddDuration(app, "--timeout", &options->timeout, "How long (default: 30s; exit code 124)");
-        return [options](Context& context) { return Send(*options, context); };
-      });
+  cli->Add({.name = "send",
+            .summary = "Type a message into a session, whole or not at all",
+            .arguments = "NAME [OPTIONS] [--] [TEXT… | -]",
+            .examples = {"berth send fix-42 run the tests again", "berth send fix-42 - <prompt.md",
+                         "berth send web --submit none --await written q"},
+            .words = Words::kText,
+            .json = true},
+           [](Arguments* arguments) -> Cli::Action {
+             auto options = std::make_shared<SendOptions>();
+             arguments->Session(&options->name);
+             arguments->Text("--submit", &options->submit, "KEY|none",
+                             "Key that is pressed after the text, or none (default: Enter)");
+             arguments->Flag("--no-paste", &options->no_paste,
+                             "Type it, even if the program asked for bracketed paste");
+             arguments->Choice("--await", &options->await,
+                               {"queued", "written", "submitted", "confirmed"},
+                               "How far its way is waited for (default: submitted)");
+             AddDuration(arguments, "--timeout", &options->timeout,
+                         "How long (default: 30s; exit code 124)");
+             return [options](Context& context) { return Send(*options, context); };
+           });
 }
 
 void AddKeys(Cli* cli) {
@@ -124,9 +125,9 @@ void AddKeys(Cli* cli) {
             .examples = {"berth keys fix-42 C-c", "berth keys fix-42 Escape Up Up Enter"},
             .words = Words::kText,
             .json = true},
-           [](CLI::App* app) -> Cli::Action {
+           [](Arguments* arguments) -> Cli::Action {
              auto name = std::make_shared<std::string>();
-             app->add_option("NAME", *name, "Session")->required();
+             arguments->Session(name.get());
              return [name](Context& context) { return Keys(*name, context); };
            });
 }

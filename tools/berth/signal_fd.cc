@@ -38,4 +38,12 @@ std::optional<int> SignalFd::Next() {
   return static_cast<int>(info.ssi_signo);
 }
 
+std::optional<int> SignalFd::NextThatEnds() {
+  std::optional<int> signal;
+  do {
+    signal = Next();
+  } while (signal == SIGWINCH);
+  return signal;
+}
+
 }  // namespace berth::cli

@@ -25,6 +25,8 @@ class SignalFd {
   int fd() const { return fd_.get(); }
   // The next one that came, or nothing at once.
   std::optional<int> Next();
+  // The same without SIGWINCH, which asks nobody to end.
+  std::optional<int> NextThatEnds();
 
  private:
   SignalFd() = default;

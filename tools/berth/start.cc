@@ -1,11 +1,12 @@
 // berth start: a durable session.
 
+#include <unistd.h>
+
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
@@ -15,6 +16,7 @@
 #include "runtime/runtime.h"
 #include "runtime/session.h"
 #include "runtime/spec.h"
+#include "tools/berth/arguments.h"
 #include "tools/berth/cli.h"
 #include "tools/berth/commands.h"
 #include "tools/berth/context.h"
@@ -23,7 +25,10 @@
 #include "tools/berth/options.h"
 #include "tools/berth/output.h"
 #include "tools/berth/policy_options.h"
+#include "tools/berth/pull.h"
+#include "tools/berth/session_json.h"
 #include "tools/berth/signal_fd.h"
+#include "tools/berth/terminal.h"
 
 namespace berth::cli {
 namespace {
@@ -50,6 +55,22 @@ absl::StatusOr<SessionSpec> ToSpec(const StartOptions& options, const Context& c
   return spec;
 }
 
+// What may take long the first time, shown and given up on a signal: the images of containers are
+// fetched, dev shells are built.
+absl::Status Prepare(const SessionSpec& spec, SignalFd* signals, std::optional<int>* signal) {
+  if (spec.backend == "docker" && !spec.container.image.empty()) {
+    const absl::Status pulled = PullMissing(spec.container.image, [signals, signal] {
+      *signal = signals->NextThatEnds();
+      return !signal->has_value();
+    });
+    return signal->has_value() ? absl::OkStatus() : pulled;
+  }
+  if (spec.backend == "nix" && IsTerminal(STDERR_FILENO)) {
+    Note("berth: start: nix: the first time, the dev shell is built");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<int> Start(const StartOptions& options, Context& context) {
   ABSL_ASSIGN_OR_RETURN(SessionSpec spec, ToSpec(options, context));
   // A Ctrl-C while it is made must leave nothing half made.
@@ -57,9 +78,12 @@ absl::StatusOr<int> Start(const StartOptions& options, Context& context) {
   ABSL_ASSIGN_OR_RETURN(Runtime * runtime, context.GetRuntime());
   ABSL_ASSIGN_OR_RETURN(const Choice choice, runtime->Choose(spec));
   if (spec.backend == "auto" && choice.backend != "native") {
-    Note(absl::StrCat("berth: start: ", choice.backend, ", since ", choice.reason, "\n"));
+    Note(absl::StrCat("berth: start: ", choice.backend, ", since ", choice.reason));
   }
   spec.backend = choice.backend;
+  std::optional<int> signal;
+  ABSL_RETURN_IF_ERROR(Prepare(spec, signals.get(), &signal));
+  if (signal.has_value()) return 128 + *signal;
   absl::StatusOr<std::unique_ptr<Session>> session = runtime->CreateSession(spec);
   if (absl::IsAlreadyExists(session.status())) {
     return WithHint(session.status(),
@@ -67,7 +91,7 @@ absl::StatusOr<int> Start(const StartOptions& options, Context& context) {
                                  "' shows it"));
   }
   if (!session.ok()) return StartFailure(session.status());
-  if (const std::optional<int> signal = signals->Next(); signal.has_value()) {
+  if (signal = signals->NextThatEnds(); signal.has_value()) {
     ABSL_RETURN_IF_ERROR((*session)->Destroy(spec.grace));
     return 128 + *signal;
   }
@@ -83,42 +107,44 @@ absl::StatusOr<int> Start(const StartOptions& options, Context& context) {
 }  // namespace
 
 void AddStart(Cli* cli) {
-  cli->Add({.name = "start",
-            .summary = "Start a session that outlives this terminal; prints its handle",
-            .arguments = "NAME [OPTIONS] [--] COMMAND [ARGUMENT…]",
-            .examples = {"berth start fix-42 --preset agent -- claude",
-                         "berth start web --log web.log -e PORT=8080 -- ./server",
-                         "berth start pair --backend tmux -- bash   # 'berth attach pair', or tmux",
-                         "berth start box --image debian:12 -- bash",
-                         "berth start job --pipes --wall 1h --shell 'make 2>&1'"},
-            .words = Words::kCommand,
-            .json = true},
-           [](CLI::App* app) -> Cli::Action {
-             auto options = std::make_shared<StartOptions>();
-             SessionSpec& spec = options->spec;
-             app->add_option("NAME", spec.name, "Letters, digits, - and _; at most 64")->required();
-             options->program.AddTo(app);
-             options->program.AddEnvironmentTo(app);
-             options->policy.AddTo(app);
-             spec.backend = "auto";
-             AddChoice(app, "--backend", &spec.backend, {"auto", "native", "tmux", "docker", "nix"},
-                       "Engine that it runs on (default: docker for an image, nix for a flake.nix, "
-                       "else native)");
-             app->add_option("--image", spec.container.image, "Image of the container it runs in")
-                 ->type_name("IMAGE");
-             app->add_option("--flake", spec.nix.flake,
-                             "Folder of the flake whose dev shell it has")
-                 ->type_name("DIR");
-             app->add_flag("--pipes", options->pipes, "Three pipes instead of a terminal");
-             AddSize(app, "--size", &spec.size, "Size of the terminal (default: 24x80)");
-             app->add_option("--log", options->log, "Write all output to this file too")
-                 ->type_name("FILE");
-             AddDuration(app, "--wall", &spec.wall_limit, "End it after this time");
-             AddDuration(app, "--inactivity", &spec.inactivity_limit,
-                         "End it after this time without output");
-             AddDuration(app, "--grace", &spec.grace, "Time between TERM and KILL (default: 5s)");
-             return [options](Context& context) { return Start(*options, context); };
-           });
+  cli->Add(
+      {.name = "start",
+       .summary = "Start a session that outlives this terminal; prints its handle",
+       .arguments = "NAME [OPTIONS] [--] COMMAND [ARGUMENT…]",
+       .examples = {"berth start fix-42 --preset agent -- claude",
+                    "berth start web --log web.log -e PORT=8080 -- ./server",
+                    "berth start pair --backend tmux -- bash   # 'berth attach pair', or tmux",
+                    "berth start box --image debian:12 -- bash",
+                    "berth start job --pipes --wall 1h --shell 'make 2>&1'"},
+       .words = Words::kCommand,
+       .json = true},
+      [](Arguments* arguments) -> Cli::Action {
+        auto options = std::make_shared<StartOptions>();
+        SessionSpec& spec = options->spec;
+        arguments->Text("NAME", &spec.name, "", "Letters, digits, - and _; at most 64").Required();
+        options->program.AddTo(arguments);
+        options->program.AddEnvironmentTo(arguments);
+        options->policy.AddTo(arguments);
+        spec.backend = "auto";
+        arguments->Choice(
+            "--backend", &spec.backend, {"auto", "native", "tmux", "docker", "nix"},
+            "Engine that it runs on (default: docker for an image, nix for a flake.nix, "
+            "else native)");
+        arguments->Text("--image", &spec.container.image, "IMAGE",
+                        "Image of the container it runs in");
+        arguments
+            ->Text("--flake", &spec.nix.flake, "DIR", "Folder of the flake whose dev shell it has")
+            .Completes(Completion::kFolder);
+        arguments->Flag("--pipes", &options->pipes, "Three pipes instead of a terminal");
+        AddSize(arguments, "--size", &spec.size, "Size of the terminal (default: 24x80)");
+        arguments->Text("--log", &options->log, "FILE", "Write all output to this file too")
+            .Completes(Completion::kFile);
+        AddDuration(arguments, "--wall", &spec.wall_limit, "End it after this time");
+        AddDuration(arguments, "--inactivity", &spec.inactivity_limit,
+                    "End it after this time without output");
+        AddDuration(arguments, "--grace", &spec.grace, "Time between TERM and KILL (default: 5s)");
+        return [options](Context& context) { return Start(*options, context); };
+      });
 }
 
 }  // namespace berth::cli

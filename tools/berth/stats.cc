@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
@@ -14,49 +13,45 @@
 #include "runtime/runtime.h"
 #include "runtime/session.h"
 #include "runtime/types.h"
+#include "tools/berth/arguments.h"
 #include "tools/berth/cli.h"
 #include "tools/berth/commands.h"
 #include "tools/berth/context.h"
 #include "tools/berth/exit_code.h"
 #include "tools/berth/json.h"
 #include "tools/berth/output.h"
+#include "tools/berth/session_json.h"
 
 namespace berth::cli {
 namespace {
 
-struct Usage {
+struct Used {
   std::string name;
   Stats stats;
 };
 
-absl::StatusOr<Usage> UsageOf(Session& session) {
+absl::StatusOr<Used> UsedBy(Session& session) {
   ABSL_ASSIGN_OR_RETURN(Stats stats, session.GetStats());
-  return Usage{session.name(), std::move(stats)};
+  return Used{session.name(), std::move(stats)};
 }
 
 // Of all that run. One that ended meanwhile, or whose engine does not answer, is left out.
-absl::StatusOr<std::vector<Usage>> UsageOfAll(Context& context) {
+absl::StatusOr<std::vector<Used>> UsedByAll(Context& context) {
   ABSL_ASSIGN_OR_RETURN(Runtime * runtime, context.GetRuntime());
   ABSL_ASSIGN_OR_RETURN(const std::vector<SessionInfo> sessions, runtime->List());
-  std::vector<Usage> all;
+  std::vector<Used> all;
   for (const SessionInfo& info : sessions) {
     if (info.state != SessionState::kRunning) continue;
     absl::StatusOr<std::unique_ptr<Session>> session = runtime->Open(info.handle);
     if (!session.ok()) continue;
-    if (absl::StatusOr<Usage> usage = UsageOf(**session); usage.ok()) {
-      all.push_back(*std::move(usage));
+    if (absl::StatusOr<Used> used = UsedBy(**session); used.ok()) {
+      all.push_back(*std::move(used));
     }
   }
   return all;
 }
 
-Json UsageJson(const Usage& usage) {
-  Json json = {{"name", usage.name}};
-  json.update(ToJson(usage.stats));
-  return json;
-}
-
-absl::Status PrintUsage(const std::vector<Usage>& all) {
+absl::Status PrintUsed(const std::vector<Used>& all) {
   Table table({"NAME", "CPU", "MEMORY", "PROCESSES", "READ", "WRITTEN", "SOURCE"});
   for (const auto& [name, stats] : all) {
     table.Add({name, absl::StrFormat("%.2fs", absl::ToDoubleSeconds(stats.cpu)),
@@ -68,22 +63,22 @@ absl::Status PrintUsage(const std::vector<Usage>& all) {
 }
 
 absl::StatusOr<int> ShowStats(const std::string& name, Context& context) {
-  std::vector<Usage> all;
+  std::vector<Used> all;
   if (name.empty()) {
-    ABSL_ASSIGN_OR_RETURN(all, UsageOfAll(context));
+    ABSL_ASSIGN_OR_RETURN(all, UsedByAll(context));
   } else {
     ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, context.OpenSession(name));
-    ABSL_ASSIGN_OR_RETURN(Usage usage, UsageOf(*session));
-    all.push_back(std::move(usage));
+    ABSL_ASSIGN_OR_RETURN(Used used, UsedBy(*session));
+    all.push_back(std::move(used));
   }
   if (context.json) {
-    Json json = Json::array();
-    for (const Usage& usage : all) json.push_back(UsageJson(usage));
-    ABSL_RETURN_IF_ERROR(PrintJson(name.empty() ? json : json[0]));
+    std::vector<Json> json;
+    for (const Used& used : all) json.push_back(ToJson(used.name, used.stats));
+    ABSL_RETURN_IF_ERROR(PrintJson(name.empty() ? Json::Array(json) : json[0]));
   } else if (all.empty()) {
     Note("No session runs. Start one: berth start NAME -- COMMAND");
   } else {
-    ABSL_RETURN_IF_ERROR(PrintUsage(all));
+    ABSL_RETURN_IF_ERROR(PrintUsed(all));
   }
   return kOk;
 }
@@ -96,9 +91,10 @@ void AddStats(Cli* cli) {
             .arguments = "[OPTIONS] [NAME]",
             .examples = {"berth stats", "berth stats web --json | jq .memory_bytes"},
             .json = true},
-           [](CLI::App* app) -> Cli::Action {
+           [](Arguments* arguments) -> Cli::Action {
              auto name = std::make_shared<std::string>();
-             app->add_option("NAME", *name, "Session (default: all that run)");
+             arguments->Text("NAME", name.get(), "", "Session (default: all that run)")
+                 .Completes(Completion::kSession);
              return [name](Context& context) { return ShowStats(*name, context); };
            });
 }

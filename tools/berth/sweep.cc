@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -17,6 +16,7 @@
 #include "reaper/options.h"
 #include "reaper/report.h"
 #include "runtime/record/store.h"
+#include "tools/berth/arguments.h"
 #include "tools/berth/cli.h"
 #include "tools/berth/commands.h"
 #include "tools/berth/context.h"
@@ -51,17 +51,16 @@ void AddSweep(Cli* cli) {
             .summary = "End and remove what dead owners left behind",
             .examples = {"berth sweep --dry-run", "berth sweep --only '^ci-' --older-than 1h"},
             .json = true},
-           [](CLI::App* app) -> Cli::Action {
+           [](Arguments* arguments) -> Cli::Action {
              auto options = std::make_shared<SweepOptions>();
-             app->add_flag("-n,--dry-run", options->options.dry_run,
-                           "Tell every decision and its evidence; change nothing");
-             app->add_option("--only", options->only,
-                             "Only sessions whose name or a label (KEY=VALUE) matches")
-                 ->type_name("RE");
-             app->add_option("--except", options->except, "Not those that match")->type_name("RE");
-             AddDuration(app, "--older-than", &options->options.older_than,
+             arguments->Flag("-n,--dry-run", &options->options.dry_run,
+                             "Tell every decision and its evidence; change nothing");
+             arguments->Texts("--only", &options->only, "RE",
+                              "Only sessions whose name or a label (KEY=VALUE) matches");
+             arguments->Texts("--except", &options->except, "RE", "Not those that match");
+             AddDuration(arguments, "--older-than", &options->options.older_than,
                          "Leave alone what is younger");
-             AddDuration(app, "--grace", &options->options.grace,
+             AddDuration(arguments, "--grace", &options->options.grace,
                          "Time between TERM and KILL (default: 5s)");
              return [options](Context& context) { return Sweep(*options, context); };
            });

@@ -1,14 +1,15 @@
 // berth version: which berth this is.
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
+#include "tools/berth/arguments.h"
 #include "tools/berth/cli.h"
 #include "tools/berth/commands.h"
 #include "tools/berth/context.h"
 #include "tools/berth/exit_code.h"
 #include "tools/berth/json.h"
 #include "tools/berth/output.h"
+#include "tools/berth/session_json.h"
 
 namespace berth::cli {
 namespace {
@@ -29,7 +30,7 @@ void AddVersion(Cli* cli) {
             .summary = "Show the version",
             .examples = {"berth version", "berth version --json"},
             .json = true},
-           [](CLI::App*) -> Cli::Action { return Version; });
+           [](Arguments*) -> Cli::Action { return Version; });
 }
 
 }  // namespace berth::cli

@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
@@ -13,12 +12,14 @@
 #include "absl/time/time.h"
 #include "runtime/session.h"
 #include "runtime/types.h"
+#include "tools/berth/arguments.h"
 #include "tools/berth/cli.h"
 #include "tools/berth/commands.h"
 #include "tools/berth/context.h"
 #include "tools/berth/exit_code.h"
 #include "tools/berth/json.h"
 #include "tools/berth/options.h"
+#include "tools/berth/session_json.h"
 
 namespace berth::cli {
 namespace {
@@ -77,10 +78,10 @@ void AddWait(Cli* cli) {
             .arguments = "[OPTIONS] NAME",
             .examples = {"berth wait job", "berth wait job --timeout 10m || echo \"code $?\""},
             .json = true},
-           [](CLI::App* app) -> Cli::Action {
+           [](Arguments* arguments) -> Cli::Action {
              auto options = std::make_shared<WaitOptions>();
-             app->add_option("NAME", options->name, "Session")->required();
-             AddDuration(app, "--timeout", &options->timeout,
+             arguments->Session(&options->name);
+             AddDuration(arguments, "--timeout", &options->timeout,
                          "Give up after this time (exit code 124)");
              return [options](Context& context) { return Wait(*options, context); };
            });
@@ -93,13 +94,14 @@ void AddKill(Cli* cli) {
        .arguments = "[OPTIONS] NAME",
        .examples = {"berth kill web", "berth kill web --grace 30s", "berth kill web --signal HUP"},
        .json = true},
-      [](CLI::App* app) -> Cli::Action {
+      [](Arguments* arguments) -> Cli::Action {
         auto options = std::make_shared<KillOptions>();
-        app->add_option("NAME", options->name, "Session")->required();
-        CLI::Option* signal = AddSignal(app, "-s,--signal", &options->signal,
-                                        "Only send this signal to the main process");
-        AddDuration(app, "--grace", &options->grace, "Time between TERM and KILL (default: 5s)")
-            ->excludes(signal);
+        arguments->Session(&options->name);
+        AddSignal(arguments, "-s,--signal", &options->signal,
+                  "Only send this signal to the main process");
+        AddDuration(arguments, "--grace", &options->grace,
+                    "Time between TERM and KILL (default: 5s)")
+            .Excludes("-s,--signal");
         return [options](Context& context) { return Kill(*options, context); };
       });
 }
