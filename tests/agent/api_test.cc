@@ -167,26 +167,106 @@ TEST_F(ApiLoop, TellsTheModelWhatItGotWrong) {
   for (const AgentEvent& event : results) EXPECT_TRUE(event.is_error);
 }
 
-TEST_F(ApiLoop, RidesOutErrorsThatPass) {
-  Answer(kOpenAi, [](int n, const httplib::Request&, httplib::Response& response) {
-    if (n == 0) {
-      response.status = 429;
-      response.set_header("Retry-After", "1");
-    } else if (n == 1) {
-      response.status = 500;
-    } else if (n == 2) {
-      response.set_content("{\"choices\":", "application/json");
-    } else {
-      Send(response, OpenAiText("fine"));
+// What holds for both APIs.
+class EachApi : public ApiLoop, public testing::WithParamInterface<std::string> {
+ protected:
+  std::string Path() const { return GetParam() == "openai-api" ? kOpenAi : kGemini; }
+  static Json Text(const std::string& text) {
+    if (GetParam() == "openai-api") return OpenAiText(text);
+    return {{"candidates", {{{"content", {{"role", "model"}, {"parts", {{{"text", text}}}}}}}}}};
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Both, EachApi, testing::Values("openai-api", "gemini-api"),
+                         [](const auto& param) { return param.param.substr(0, 6); });
+
+TEST_P(EachApi, RidesOutErrorsThatPass) {
+  Answer(Path(), [this](int n, const httplib::Request&, httplib::Response& response) {
+    switch (n) {
+      case 0:
+        response.status = 429;
+        response.set_header("Retry-After", "1");
+        return;
+      case 1:
+        response.status = 500;
+        return;
+      case 2:
+        return response.set_content("{\"choices\":", "application/json");
+      case 3:  // cut
+        return response.set_content_provider(1000, "application/json",
+                                             [](size_t, size_t, httplib::DataSink& sink) {
+                                               sink.write("{", 1);
+                                               return false;
+                                             });
+      case 4:  // too slow
+        return model_.Hold();
+      default:
+        Send(response, Text("fine"));
     }
   });
-  auto run = Start(Api("openai-api"));
+  AgentContext context = Api(GetParam());
+  context.http.max_retries = 5;
+  context.http.request_timeout = absl::Seconds(2);
+  auto run = Start(context);
   const Events events = Finish(run.get());
   EXPECT_EQ(run->status(), AgentStatus::kCompleted) << run->result().detail;
+  EXPECT_EQ(run->result().text, "fine");
+  EXPECT_EQ(model_.requests(), 6u);
   const Events limits = Only(events, Kind::kRateLimit);
   ASSERT_THAT(limits, SizeIs(1));
   EXPECT_TRUE(limits[0].hard);
   EXPECT_GT(limits[0].resets_at, limits[0].time);
+}
+
+TEST_P(EachApi, IsStoppedInTheMiddleOfARequest) {
+  Answer(Path(), [this](int, const httplib::Request&, httplib::Response&) { model_.Hold(); });
+  auto run = Start(Api(GetParam()));
+  model_.AwaitHeld();
+  run->Stop();
+  Finish(run.get());
+  EXPECT_EQ(run->result().reason, AgentEnd::kStopped);
+  EXPECT_EQ(run->status(), AgentStatus::kFailed);
+}
+
+// The forms of MCP servers: streamable HTTP with JSON answers, with answers on an event stream,
+// and a plain JSON-RPC POST.
+class EachMcpServer : public ApiLoop, public testing::WithParamInterface<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Forms, EachMcpServer, testing::Values("json", "sse", "plain"),
+                         [](const auto& param) { return param.param; });
+
+TEST_P(EachMcpServer, GivesTheModelItsTools) {
+  HttpServer mcp;
+  mcp.OnPost("/mcp", McpHandler(GetParam()));
+  mcp.Listen();
+  Answer(kOpenAi, [](int n, const httplib::Request&, httplib::Response& response) {
+    Send(response, n == 0 ? OpenAiCall("add", R"({"a":2,"b":40})") : OpenAiText("42"));
+  });
+  AgentContext context = Api("openai-api");
+  context.mcp_port = static_cast<uint16_t>(mcp.port());
+  auto run = Start(context);
+  const Events events = Finish(run.get());
+  EXPECT_EQ(run->status(), AgentStatus::kCompleted) << run->result().detail;
+  ASSERT_THAT(Only(events, Kind::kToolResult), SizeIs(1));
+  EXPECT_EQ(Only(events, Kind::kToolResult)[0].text, "42");
+}
+
+TEST_F(ApiLoop, IsStoppedInTheMiddleOfAToolCall) {
+  HttpServer mcp;
+  mcp.OnPost("/mcp", [&](int n, const httplib::Request& request, httplib::Response& response) {
+    if (Json::parse(request.body)["method"] == "tools/call") return mcp.Hold();
+    McpHandler("json")(n, request, response);
+  });
+  mcp.Listen();
+  Answer(kOpenAi, [](int, const httplib::Request&, httplib::Response& response) {
+    Send(response, OpenAiCall("add", "{}"));
+  });
+  AgentContext context = Api("openai-api");
+  context.mcp_port = static_cast<uint16_t>(mcp.port());
+  auto run = Start(context);
+  mcp.AwaitHeld();
+  run->Stop();
+  const Events events = Finish(run.get());
+  EXPECT_EQ(run->result().reason, AgentEnd::kStopped);
+  EXPECT_THAT(Only(events, Kind::kToolResult), SizeIs(0)) << "nobody knows what came of it";
 }
 
 TEST_F(ApiLoop, GivesUpOnErrorsThatDoNot) {
@@ -199,16 +279,6 @@ TEST_F(ApiLoop, GivesUpOnErrorsThatDoNot) {
   EXPECT_EQ(run->result().reason, AgentEnd::kError);
   EXPECT_THAT(run->result().detail, HasSubstr("503"));
   EXPECT_EQ(model_.requests(), 3u);
-}
-
-TEST_F(ApiLoop, IsStoppedInTheMiddleOfARequest) {
-  Answer(kOpenAi, [this](int, const httplib::Request&, httplib::Response&) { model_.Hold(); });
-  auto run = Start(Api("openai-api"));
-  model_.AwaitHeld();
-  run->Stop();
-  Finish(run.get());
-  EXPECT_EQ(run->result().reason, AgentEnd::kStopped);
-  EXPECT_EQ(run->status(), AgentStatus::kFailed);
 }
 
 TEST_F(ApiLoop, EndsWithItsObjectInTheMiddleOfARequest) {

@@ -21,20 +21,27 @@ using Json = nlohmann::json;
 
 }  // namespace
 
-HttpServer::HttpServer() {
-  port_ = server_.bind_to_any_port("127.0.0.1");
+HttpServer::HttpServer() : HttpServer(std::make_unique<httplib::Server>(), "http") {}
+
+HttpServer::HttpServer(const std::string& certificate, const std::string& key)
+    : HttpServer(std::make_unique<httplib::SSLServer>(certificate.c_str(), key.c_str()), "https") {}
+
+HttpServer::HttpServer(std::unique_ptr<httplib::Server> server, std::string scheme)
+    : server_(std::move(server)), scheme_(std::move(scheme)) {
+  EXPECT_TRUE(server_->is_valid());
+  port_ = server_->bind_to_any_port("127.0.0.1");
   EXPECT_GT(port_, 0);
 }
 
 HttpServer::~HttpServer() {
   Release();
-  server_.stop();
+  server_->stop();
   if (thread_.joinable()) thread_.join();
 }
 
 void HttpServer::OnPost(const std::string& path, Handler handler) {
   auto count = std::make_shared<std::atomic<int>>(0);
-  server_.Post(
+  server_->Post(
       path, [this, count, handler](const httplib::Request& request, httplib::Response& response) {
         {
           absl::MutexLock lock(mutex_);
@@ -45,12 +52,12 @@ void HttpServer::OnPost(const std::string& path, Handler handler) {
 }
 
 void HttpServer::Listen() {
-  thread_ = std::thread([this] { server_.listen_after_bind(); });
-  server_.wait_until_ready();
+  thread_ = std::thread([this] { server_->listen_after_bind(); });
+  server_->wait_until_ready();
 }
 
 std::string HttpServer::Url(absl::string_view path) const {
-  return absl::StrCat("http://127.0.0.1:", port_, path);
+  return absl::StrCat(scheme_, "://127.0.0.1:", port_, path);
 }
 
 std::vector<Json> HttpServer::Bodies() const {

@@ -3,6 +3,7 @@
 #define BERTH_TESTS_AGENT_HTTP_SERVER_H_
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,6 +23,8 @@ class HttpServer {
       std::function<void(int n, const httplib::Request& request, httplib::Response& response)>;
 
   HttpServer();
+  // https, with this certificate and key (PEM files).
+  HttpServer(const std::string& certificate, const std::string& key);
   ~HttpServer();
 
   void OnPost(const std::string& path, Handler handler);
@@ -41,7 +44,10 @@ class HttpServer {
   void AwaitHeld();
 
  private:
-  httplib::Server server_;
+  HttpServer(std::unique_ptr<httplib::Server> server, std::string scheme);
+
+  const std::unique_ptr<httplib::Server> server_;
+  const std::string scheme_;
   int port_ = 0;
   std::thread thread_;
   mutable absl::Mutex mutex_;

@@ -102,8 +102,17 @@ TEST_F(LongLine, Of15MegabytesIsAnEventLikeAnyOther) {
   EXPECT_EQ(run->result().reason, AgentEnd::kSuccess);
 }
 
-// Not JSON: the library that parses it takes its time in a test build.
-TEST_F(LongLine, OfAHundredMegabytesIsKeptAndTheResultAfterItIsSeen) {
+TEST_F(LongLine, OfAHundredMegabytesToo) {
+  auto run = Start(Context("claude", PrintLongText(100)));
+  const Events events = Finish(run.get());
+  const Events texts = Only(events, Kind::kText);
+  ASSERT_THAT(texts, SizeIs(1));
+  EXPECT_EQ(texts[0].text.size(), size_t{100} << 20);
+  EXPECT_EQ(texts[0].truncated_bytes, 0);
+  EXPECT_EQ(run->result().reason, AgentEnd::kSuccess);
+}
+
+TEST_F(LongLine, ThatIsNoEventIsKeptAndTheResultAfterItIsSeen) {
   auto run =
       Start(Context("claude", absl::StrCat("head -c ", 100 << 20, " /dev/zero | tr '\\0' x; echo\n",
                                            Say(ClaudeResult("done")))));

@@ -55,6 +55,28 @@ TEST_F(AgentCommand, RunShowsWhatHappensAndHowItEnded) {
   EXPECT_EQ(Prompt(), "fix it --now");
 }
 
+TEST_F(AgentCommand, RunUnderAPolicySeesItsProjectAndNothingElse) {
+  const std::string project = work_ + "/project", path = project + "/agent";
+  ASSERT_EQ(mkdir(project.c_str(), 0755), 0);
+  std::ofstream(work_ + "/secret") << "a secret";
+  std::ofstream(project + "/stream") << kStream;
+  std::ofstream(path) << "#!/bin/sh\ncat >prompt; cat " << work_
+                      << "/secret >found 2>&1; cat stream\n";
+  ASSERT_EQ(chmod(path.c_str(), 0755), 0);
+  const Result result = Run({"agent", "run", "claude", "--command", path, "--cwd", project,
+                             "--preset", "agent", "--net", "none", "--mem", "512M", "fix", "it"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  std::string found;
+  std::getline(std::ifstream(project + "/found"), found);
+  EXPECT_THAT(found, HasSubstr("No such file"));
+  EXPECT_EQ(Run({"agent", "run", "claude", "--command", path, "--cwd", project, "--preset", "agent",
+                 "--mcp-port", "3001", "go"})
+                .code,
+            2)
+      << "an MCP server that it could not reach";
+  EXPECT_EQ(Run({"agent", "run", "claude", "--backend", "vmware", "go"}).code, 2);
+}
+
 TEST_F(AgentCommand, RunTakesItsPromptFromStandardInput) {
   EXPECT_EQ(Run({"agent", "run", "claude", "--command", StandIn(), "-"}, "line 1\nline 2").code, 0);
   EXPECT_EQ(Prompt(), "line 1\nline 2");

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
@@ -115,6 +116,14 @@ std::string Berth::Expect(absl::string_view text) {
   }
 }
 
+bool Berth::More() {
+  char buffer[65536];
+  const absl::Status ready = WaitFd(out.get(), POLLIN, absl::Now() + kLimit, "read berth's output");
+  const ssize_t n = ready.ok() ? read(out.get(), buffer, sizeof(buffer)) : 0;
+  if (n > 0) unseen_.append(buffer, static_cast<size_t>(n));
+  return n > 0;
+}
+
 std::string Berth::Rest() {
   std::string all = std::exchange(unseen_, "");
   char buffer[65536];
@@ -135,6 +144,28 @@ void CliTest::SetUp() {
 
 std::string CliTest::Quoted() const {
   return absl::StrCat("BERTH_STATE_DIR='", dir_, "' '", Binary(), "'");
+}
+
+std::string CliTest::ExpectOnScreen(const std::string& session, absl::string_view text) {
+  // Every byte that could change the screen wakes us up.
+  Berth follow = Start({"logs", "-f", session});
+  while (true) {
+    std::string screen = Run({"capture", session}).out;
+    if (absl::StrContains(screen, text)) return screen;
+    if (!follow.More()) {
+      ADD_FAILURE() << "no '" << text << "' on the screen, but: " << screen;
+      return screen;
+    }
+  }
+}
+
+std::string CliTest::BinFolder() {
+  const std::string folder = work_ + "/bin";
+  std::filesystem::create_directories(folder);
+  if (!std::filesystem::exists(folder + "/berth")) {
+    std::filesystem::create_symlink(Binary(), folder + "/berth");
+  }
+  return folder;
 }
 
 Berth CliTest::Start(const std::vector<std::string>& args) {

@@ -34,6 +34,8 @@ class Berth {
   void Resize(uint16_t rows, uint16_t cols);
   // Reads until `text` was seen since the last call; returns all that was read in this call.
   std::string Expect(absl::string_view text);
+  // Waits for more output, whatever it is; false if there will be none.
+  bool More();
   // Reads to the end of the terminal or the pipe.
   std::string Rest();
 
@@ -60,6 +62,10 @@ class CliTest : public RuntimeTest {
   // On a terminal of this size.
   Berth StartInTerminal(const std::vector<std::string>& args, uint16_t rows = 24,
                         uint16_t cols = 80);
+  // Waits until `berth capture` of a session shows `text`; returns all that it shows.
+  std::string ExpectOnScreen(const std::string& session, absl::string_view text);
+  // A folder for PATH in which this berth is called "berth".
+  std::string BinFolder();
   // The command, for a shell: "BERTH_STATE_DIR=… …/berth".
   std::string Quoted() const;
 

@@ -3,10 +3,14 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cli/cli_test.h"
@@ -67,6 +71,27 @@ TEST_F(Help, HasExamplesForEveryCommand) {
   }
   EXPECT_EQ(Run({"help", "run"}).out, Run({"run", "--help"}).out);
   EXPECT_THAT(Run({"--help"}).out, HasSubstr("attach"));
+}
+
+// But for examples, which are to be copied.
+TEST_F(Help, FitsATerminalOf80Columns) {
+  std::vector<std::vector<std::string>> commands = {{"--help"}};
+  for (const absl::string_view line : absl::StrSplit(Run({"man"}).out, '\n')) {
+    absl::string_view name = line;
+    if (!absl::ConsumePrefix(&name, ".It Ic \"")) continue;
+    commands.push_back(absl::StrSplit(absl::StripSuffix(name, "\""), ' '));
+    commands.back().push_back("--help");
+  }
+  ASSERT_GT(commands.size(), 20u);
+  for (const std::vector<std::string>& command : commands) {
+    const std::string help = Run(command).out;
+    for (const absl::string_view line :
+         absl::StrSplit(help.substr(0, help.find("Examples:")), '\n')) {
+      const auto columns =
+          std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; });
+      EXPECT_LE(columns, 80) << line;
+    }
+  }
 }
 
 TEST_F(Colour, IsForTerminalsOnlyAndNeverWithNoColor) {

@@ -141,9 +141,9 @@ TEST_F(Logs, EndWhenTheirReaderGoesAway) {
 
 TEST_F(JsonOutput, HasTheDocumentedKeys) {
   const std::vector<std::string> session = {
-      "attached", "backend", "created",     "cwd",   "durable", "exit",
-      "handle",   "labels",  "last_output", "log",   "name",    "output_bytes",
-      "pid",      "state",   "terminal",    "title", "tree"};
+      "attached", "backend",     "created", "cwd",  "durable",      "exit", "handle",
+      "labels",   "last_output", "log",     "name", "output_bytes", "pid",  "state",
+      "terminal", "tier",        "title",   "tree", "violations"};
   const std::vector<std::string> exit = {"code", "description", "exit_code", "reason", "signal"};
   const Json started = Json::parse(Run({"start", "web", "--json", "--", "sleep", "1000"}).out);
   EXPECT_EQ(Keys(started), session);

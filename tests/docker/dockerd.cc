@@ -3,12 +3,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -81,8 +83,8 @@ bool AllStopped(pid_t pid) {
 // The guardian's part. Single-threaded, a copy of the test's memory: only what is simple.
 class Guardian {
  public:
-  Guardian(std::string folder, std::string group)
-      : folder_(std::move(folder)), group_(std::move(group)) {}
+  Guardian(std::string folder, std::string group, DockerEngine::Options options)
+      : folder_(std::move(folder)), group_(std::move(group)), options_(std::move(options)) {}
 
   [[noreturn]] void Run(int socket) {
     prctl(PR_SET_NAME, "dockerd-guard");
@@ -91,10 +93,12 @@ class Guardian {
       bool done = false;
       if (command == 's') done = StartEngine();
       if (command == 'k') done = KillEngine();
+      if (command == 'r') done = AwaitReady();
       if (write(socket, done ? "+" : "-", 1) != 1) break;
     }
     KillEngine();
     RemoveGroups(group_);
+    if (options_.podman) RemoveGroups("libpod_parent");
     std::error_code error;
     fs::remove_all(folder_, error);
     _exit(0);
@@ -115,19 +119,23 @@ class Guardian {
 
   bool StartEngine() {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    const UniqueFd notify(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    notify_.reset(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     snprintf(address.sun_path, sizeof(address.sun_path), "%s/notify", folder_.c_str());
     unlink(address.sun_path);
-    if (bind(notify.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0)
+    if (bind(notify_.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0)
       return false;
     engine_ = fork();
     if (engine_ == 0) Exec();
+    return AwaitReady();
+  }
+
+  bool AwaitReady() {
     while (true) {
-      if (!WaitFd(notify.get(), POLLIN, absl::Now() + kStartTime, "").ok()) return false;
+      if (!WaitFd(notify_.get(), POLLIN, absl::Now() + kStartTime, "").ok()) return false;
       char text[512];
-      const ssize_t n = recv(notify.get(), text, sizeof(text) - 1, 0);
+      const ssize_t n = recv(notify_.get(), text, sizeof(text) - 1, 0);
       if (n <= 0) return false;
       text[n] = '\0';
       if (strstr(text, "READY=1") != nullptr) return true;
@@ -151,16 +159,43 @@ class Guardian {
     setenv("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 1);
     // Of a process that a container's shim left: an init reaps it. A network of its own, because
     // dockerd turns forwarding on.
-    execlp("unshare", "unshare", "-m", "-n", "-p", "-f", "--kill-child", "--mount-proc", "sh", "-c",
-           "ip link set lo up; rm -rf $D/dockerd.pid $D/exec/containerd/*.pid; "
-           "exec docker-init -- dockerd --data-root $D/data --exec-root $D/exec "
-           "--pidfile $D/dockerd.pid -H unix://$D/docker.sock --config-file $D/empty.json "
-           "--cgroup-parent=/$G --bip 172.31.99.1/24",
+    const std::string daemon = absl::StrCat(
+        "dockerd --data-root $D/data --exec-root $D/exec --pidfile $D/dockerd.pid "
+        "-H unix://$D/docker.sock --config-file $D/empty.json --cgroup-parent=/$G "
+        "--bip 172.31.99.1/24 ",
+        options_.flags);
+    // Podman has its settings in files and its state in /run; no network is asked of it. Its
+    // monitor notes in its working directory that memory ran out.
+    const std::string podman =
+        "mount -t tmpfs none /run && mount -t tmpfs none /etc/containers && "
+        "echo '{\"default\":[{\"type\":\"insecureAcceptAnything\"}]}' "
+        ">/etc/containers/policy.json; "
+        "export CONTAINERS_CONF=$D/containers.conf CONTAINERS_STORAGE_CONF=$D/storage.conf; "
+        "printf "
+        "'[engine]\\nruntime=\"runc\"\\nevents_logger=\"file\"\\nlock_type=\"file\"\\ncgroup_"
+        "manager=\"cgroupfs\"\\n"
+        "[containers]\\ncgroupns=\"host\"\\n' >$CONTAINERS_CONF; "
+        "printf '[storage]\\ndriver=\"vfs\"\\ngraphroot=\"%s/data\"\\nrunroot=\"%s/exec\"\\n' $D "
+        "$D "
+        ">$CONTAINERS_STORAGE_CONF; "
+        "cd $D; exec docker-init -- podman --cgroup-manager cgroupfs system service -t 0 "
+        "unix://$D/docker.sock";
+    const std::string clean = "rm -rf $D/dockerd.pid $D/exec/containerd/*.pid; ";
+    const std::string line =
+        options_.podman ? podman
+        : options_.restarts
+            ? absl::StrCat("exec docker-init -- sh -c 'while rm -f $D/dockerd.pid; do ", daemon,
+                           "; done'")
+            : absl::StrCat(clean, "exec docker-init -- ", daemon);
+    execlp("unshare", "unshare", "-m", options_.own_network ? "-n" : "-m", "-p", "-f",
+           "--kill-child", "--mount-proc", "sh", "-c", ("ip link set lo up; " + line).c_str(),
            static_cast<char*>(nullptr));
     _exit(127);
   }
 
   const std::string folder_, group_;
+  const DockerEngine::Options options_;
+  UniqueFd notify_;
   pid_t engine_ = -1;
 };
 
@@ -176,10 +211,21 @@ constexpr char kMakeImage[] =
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<DockerEngine>> DockerEngine::Start() {
+absl::Status EnterOwnNetwork() {
+  if (unshare(CLONE_NEWNET) != 0) return ErrnoStatus(errno, "make a network namespace");
+  const UniqueFd fd(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  ifreq loopback{};
+  snprintf(loopback.ifr_name, sizeof(loopback.ifr_name), "lo");
+  loopback.ifr_flags = IFF_UP;
+  if (ioctl(fd.get(), SIOCSIFFLAGS, &loopback) != 0) return ErrnoStatus(errno, "raise loopback");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<DockerEngine>> DockerEngine::Start(const Options& options) {
   if (geteuid() != 0) return absl::FailedPreconditionError("a dockerd needs root");
-  if (access("/usr/sbin/dockerd", X_OK) != 0)
-    return absl::FailedPreconditionError("there is no /usr/sbin/dockerd");
+  const char* program = options.podman ? "/usr/bin/podman" : "/usr/sbin/dockerd";
+  if (access(program, X_OK) != 0)
+    return absl::FailedPreconditionError(absl::StrCat("there is no ", program));
   auto engine = absl::WrapUnique(new DockerEngine);
   std::string folder = "/dev/shm/berth-dXXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return ErrnoStatus(errno, "make a folder in /dev/shm");
@@ -199,13 +245,18 @@ absl::StatusOr<std::unique_ptr<DockerEngine>> DockerEngine::Start() {
     setsid();
     if (fork() != 0) _exit(0);
     engine->guardian_.reset();
-    Guardian(folder, absl::StrCat("berth-test-", folder.substr(folder.rfind('-') + 1)))
+    Guardian(folder, absl::StrCat("berth-test-", folder.substr(folder.rfind('-') + 1)), options)
         .Run(theirs.get());
   }
   waitpid(child, nullptr, 0);
   ABSL_RETURN_IF_ERROR(engine->Ask('s'));
   ABSL_RETURN_IF_ERROR(engine->Shell(kMakeImage).status());
   return engine;
+}
+
+absl::StatusOr<std::unique_ptr<DockerEngine>> DockerEngine::Start() {
+  const char* which = getenv("BERTH_TEST_ENGINE");
+  return Start({.podman = which != nullptr && strcmp(which, "podman") == 0});
 }
 
 DockerEngine::~DockerEngine() {
@@ -230,6 +281,11 @@ absl::Status DockerEngine::Ask(char command) {
 
 absl::Status DockerEngine::Kill() { return Ask('k'); }
 absl::Status DockerEngine::Restart() { return Ask('s'); }
+absl::Status DockerEngine::KillDaemon() {
+  ABSL_ASSIGN_OR_RETURN(const pid_t pid, DaemonPid());
+  if (kill(pid, SIGKILL) != 0) return ErrnoStatus(errno, "kill dockerd");
+  return Ask('r');
+}
 
 absl::StatusOr<pid_t> DockerEngine::DaemonPid() const {
   std::error_code error;

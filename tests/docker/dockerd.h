@@ -22,14 +22,28 @@
 
 namespace berth {
 
+// Puts this thread, and what it starts from then on, into a network of its own: nothing but
+// loopback.
+absl::Status EnterOwnNetwork();
+
 class DockerEngine {
  public:
   static constexpr char kImage[] = "bb:1";
 
+  struct Options {
+    std::string flags = "";   // for dockerd, besides
+    bool own_network = true;  // false: the test's, which is then one of its own
+    bool restarts = false;    // dockerd alone can be killed, and starts again: see KillDaemon
+    bool podman = false;      // its service in the place of dockerd
+  };
+
   // FailedPrecondition, with the reason, where no engine can run (no root, no dockerd).
+  static absl::StatusOr<std::unique_ptr<DockerEngine>> Start(const Options& options);
+  // Podman's if $BERTH_TEST_ENGINE is "podman": so a test target can be had for either.
   static absl::StatusOr<std::unique_ptr<DockerEngine>> Start();
   ~DockerEngine();
 
+  const std::string& folder() const { return folder_; }
   const std::string& socket() const { return socket_; }
   std::string address() const { return "unix://" + socket_; }
 
@@ -37,6 +51,9 @@ class DockerEngine {
   absl::Status Kill();
   // Starts it again on the same data.
   absl::Status Restart();
+  // KILL to dockerd alone, and waits until another one answers; with --live-restore, containers run
+  // on meanwhile.
+  absl::Status KillDaemon();
   // STOP and CONT to dockerd alone: connections are accepted by the kernel, nothing answers.
   absl::Status Freeze();
   absl::Status Thaw();

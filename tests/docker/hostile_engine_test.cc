@@ -169,6 +169,23 @@ TEST_F(Hostile, AnswersThatAreNoneAreErrors) {
       {"a bad chunk",
        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n"},
       {"a huge length", "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n"},
+      {"a negative length", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n{}"},
+      {"a chunk of 2^64 bytes",
+       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nhello"},
+      {"a chunked answer that ends in the middle",
+       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n10\r\n{\"Id\":"},
+      {"lengths that disagree",
+       "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 9\r\n\r\n{}{}{}{}{}"},
+      {"a code that is none", "HTTP/1.1 999 What\r\nContent-Length: 2\r\n\r\n{}"},
+      {"an upgrade that nobody asked for",
+       "HTTP/1.1 101 UPGRADED\r\nUpgrade: tcp\r\n\r\n\1\2garbage"},
+      {"a head without colons", "HTTP/1.1 200 OK\r\nno colon here\r\n\r\n{}"},
+      {"deep objects", Json(200,
+                            [] {
+                              std::string deep;
+                              for (int i = 0; i < 50000; ++i) deep += "{\"a\":";
+                              return deep;
+                            }())},
       {"nothing at all", ""},
   };
   for (const Case& each : cases) {
@@ -188,7 +205,8 @@ TEST_F(Hostile, AnswersThatAreNoneAreErrors) {
 TEST_F(Hostile, EndlessAnswersEnd) {
   const std::string body(64 << 10, 'x');
   for (const std::string& answer :
-       {"endless HTTP/1.1 200 OK\r\n|||X-Header: " + std::string(1000, 'h') + "\r\n",
+       {std::string("endless |||HTTP/1.1 100 Continue\r\n\r\n"),
+        "endless HTTP/1.1 200 OK\r\n|||X-Header: " + std::string(1000, 'h') + "\r\n",
         "endless |||" + body, "endless HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n|||" + body,
         absl::StrCat("endless HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n|||",
                      "10000\r\n", body, "\r\n")}) {
@@ -197,8 +215,34 @@ TEST_F(Hostile, EndlessAnswersEnd) {
       return absl::StrContains(request, "/_ping") ? kPong : answer;
     });
     EngineClient client(*EngineAddress::Parse(engine.address()));
-    EXPECT_THAT(client.Get("/info", absl::Seconds(20)), Not(IsOk()));
+    EXPECT_THAT(client.Get("/info", absl::Seconds(5)), Not(IsOk()));
   }
+}
+
+TEST_F(Hostile, OneThatIsNotThereIsToldWithWhatToDo) {
+  EngineClient nowhere(*EngineAddress::Parse("unix://" + work_ + "/none.sock"));
+  EXPECT_THAT(nowhere.Version(),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("no such socket: start")));
+  {
+    HostileEngine engine(work_, [](const std::string&) { return kPong; });
+    ASSERT_EQ(link((work_ + "/hostile.sock").c_str(), (work_ + "/left.sock").c_str()), 0);
+  }
+  EngineClient left(*EngineAddress::Parse("unix://" + work_ + "/left.sock"));
+  EXPECT_THAT(left.Version(),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("nobody listens")));
+  unlink((work_ + "/left.sock").c_str());
+}
+
+TEST_F(Hostile, ARedirectIsNotFollowed) {
+  HostileEngine engine(work_, [&](const std::string& request) {
+    return absl::StrContains(request, "/_ping")
+               ? kPong
+               : absl::StrCat("HTTP/1.1 307 Elsewhere\r\nLocation: http://127.0.0.1:1/x\r\n",
+                              "Content-Length: 0\r\nConnection: close\r\n\r\n");
+  });
+  EngineClient client(*EngineAddress::Parse(engine.address()));
+  EXPECT_THAT(client.Get("/info", absl::Seconds(5)), StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_EQ(engine.requests(), 2);
 }
 
 TEST_F(Hostile, AByteNowAndThenDoesNotMakeACallLonger) {

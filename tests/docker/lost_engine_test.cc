@@ -86,6 +86,55 @@ TEST_F(LostEngine, OneThatDoesNotAnswerIsUnknownAndThenAliveAgain) {
   ReadUntil(output->fd.get(), "still here\r\nstill here");
 }
 
+TEST_F(LostEngine, OneThatIsFrozenFailsEachOperationInTimeAndTellsTheTruthAfterwards) {
+  struct Case {
+    const char* name;
+    std::function<absl::Status(Session&)> act;
+  };
+  const std::vector<Case> cases = {
+      {"wait", [&](Session& s) { return s.Wait(absl::Now() + absl::Seconds(2)).status(); }},
+      {"stop", [](Session& s) { return s.Stop(absl::Seconds(1)).status(); }},
+      {"destroy", [](Session& s) { return s.Destroy(absl::ZeroDuration()); }},
+      {"exec", [](Session& s) { return s.Exec({.command = Command::Argv({"true"})}).status(); }},
+      {"stats", [](Session& s) { return s.GetStats().status(); }},
+      {"exit descriptor", [](Session& s) { return s.ExitFd().status(); }},
+      {"create",
+       [&](Session&) {
+         return Create({.name = "more", .command = Command::Argv({"cat"})}).status();
+       }},
+      {"list",
+       [&](Session&) -> absl::Status {
+         auto list = runtime_->List();
+         if (!list.ok()) return list.status();
+         for (const SessionInfo& info : *list)
+           if (info.state != SessionState::kUnknown) return absl::OkStatus();
+         return absl::UnavailableError("all unknown");
+       }},
+  };
+  std::vector<std::unique_ptr<Session>> sessions;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    sessions.push_back(Start(absl::StrCat("s", i), "cat"));
+    ASSERT_NE(sessions.back(), nullptr);
+  }
+  ASSERT_THAT(engine().Freeze(), IsOk());
+  std::vector<absl::Status> statuses(cases.size());
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    threads.emplace_back([&, i] { statuses[i] = cases[i].act(*sessions[i]); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  // Streams are the keeper's, and do not ask the engine.
+  EXPECT_THAT(sessions[0]->Attach(), IsOk());
+  EXPECT_THAT(sessions[0]->Capture({}), IsOk());
+  ASSERT_THAT(engine().Thaw(), IsOk());
+  for (size_t i = 0; i < cases.size(); ++i) {
+    EXPECT_FALSE(statuses[i].ok()) << cases[i].name;
+    // What it was asked for while it was frozen it may do now; in any case it knows.
+    EXPECT_NE(sessions[i]->CheckLiveness().liveness, Liveness::kUnknown) << cases[i].name;
+  }
+  EXPECT_EQ(sessions[0]->CheckLiveness().liveness, Liveness::kAlive);
+}
+
 TEST_F(LostEngine, InTheMiddleOfEachOperationIsAnErrorAndNeverAHang) {
   struct Case {
     const char* name;

@@ -231,16 +231,17 @@ TEST_F(Made, LabelsSayWhoseItIsAndNothingSecretIsToBeSeen) {
 TEST_F(Made, LimitsOfAPolicyAreTheContainers) {
   auto policy = Policy::Strict().Memory(64 << 20).Swap(0).Pids(50).Cpus(0.5).OpenFiles(100).Build();
   ASSERT_THAT(policy, IsOk());
-  auto session = Start("limited", "ulimit -n; cat", {.policy = *policy});
+  auto session =
+      Start("limited", "ulimit -n; grep CapEff /proc/self/status; cat", {.policy = *policy});
   ASSERT_NE(session, nullptr);
   auto output = session->OpenOutput({});
   ASSERT_THAT(output, IsOk());
-  ReadUntil(output->fd.get(), "100");
-  EXPECT_EQ(Docker("inspect -f '{{.HostConfig.Memory}} {{.HostConfig.MemorySwap}} "
-                   "{{.HostConfig.PidsLimit}} {{.HostConfig.NanoCpus}} {{.HostConfig.NetworkMode}} "
-                   "{{.HostConfig.CapDrop}}' " +
-                   Container(*session)),
-            "67108864 67108864 50 500000000 none [ALL]");
+  EXPECT_THAT(ReadUntil(output->fd.get(), "0000000000000000"), HasSubstr("100\r\nCapEff:"));
+  EXPECT_EQ(
+      Docker("inspect -f '{{.HostConfig.Memory}} {{.HostConfig.MemorySwap}} "
+             "{{.HostConfig.PidsLimit}} {{.HostConfig.NanoCpus}} {{.HostConfig.NetworkMode}}' " +
+             Container(*session)),
+      "67108864 67108864 50 500000000 none");
 }
 
 TEST_F(Made, APolicysSystemCallsAreRefusedInMainAndInExecs) {

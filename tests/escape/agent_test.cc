@@ -155,7 +155,8 @@ TEST_P(AgentTest, CallsOfAForeignAbiAreRefusedAndTold) {
 }
 #endif
 
-INSTANTIATE_TEST_SUITE_P(Tiers, AgentTest, testing::Values(Tier::kNamespaces, Tier::kLandlock),
+INSTANTIATE_TEST_SUITE_P(Tiers, AgentTest,
+                         testing::Values(Tier::kNamespaces, Tier::kPooled, Tier::kLandlock),
                          [](const auto& tier) { return std::string(TierName(tier.param)); });
 
 }  // namespace

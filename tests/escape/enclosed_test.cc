@@ -76,7 +76,7 @@ void EnclosedTest::SetUp() {
   outside_ = base_ + "/outside";
   fs::create_directory(work_);
   fs::create_directory(outside_);
-  auto client = launcher::LauncherClient::Start();
+  auto client = launcher::LauncherClient::Start("test");
   ASSERT_TRUE(client.ok()) << client.status();
   client_ = *std::move(client);
 }
@@ -152,6 +152,10 @@ absl::StatusOr<launcher::Spawned> EnclosedTest::Start(const SandboxPlan& plan,
   request.stdio[1] = out;
   request.stdio[2] = err;
   request.plan = plan.Encode();
+  if (plan.tier == launcher::SandboxTier::kPooled && prepares_) {
+    const absl::StatusOr<int> waiting = client_->Prepare(request.plan);
+    EXPECT_TRUE(waiting.ok()) << waiting.status();
+  }
   return client_->Spawn(request);
 }
 
@@ -168,6 +172,7 @@ Outcome EnclosedTest::Run(const SandboxPlan& plan, const std::vector<std::string
   out_write.reset();
   err_write.reset();
   ReadBoth(out_read.get(), err_read.get(), &outcome);
+  outcome.prepared = spawned->prepared;
   outcome.exit = AwaitEnd(*spawned);
   AwaitGone(*spawned);
   return outcome;

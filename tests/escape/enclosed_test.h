@@ -20,6 +20,7 @@ namespace berth {
 struct Outcome {
   launcher::ExitNotice exit;
   std::string out, err;
+  bool prepared = false;  // it ran in a sandbox that had waited for it
 };
 
 class EnclosedTest : public testing::Test {
@@ -44,7 +45,7 @@ class EnclosedTest : public testing::Test {
   }
   // An actor of this test: see tests/support/actor.h.
   Outcome Act(const launcher::SandboxPlan& plan, std::vector<std::string> command);
-  // The start alone.
+  // The start alone. In the tier pooled a sandbox is made ready before, and taken.
   absl::StatusOr<launcher::Spawned> Start(const launcher::SandboxPlan& plan,
                                           const std::vector<std::string>& argv,
                                           const std::string& cwd, int out, int err);
@@ -60,6 +61,7 @@ class EnclosedTest : public testing::Test {
   std::string work_;     // the workspace
   std::string outside_;  // a folder of the host's that no plan shows
   std::unique_ptr<launcher::LauncherClient> client_;
+  bool prepares_ = true;  // before a start in the tier pooled
 
  private:
   std::string base_;

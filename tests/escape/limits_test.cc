@@ -36,7 +36,7 @@ class LimitsTest : public EnclosedTest {
  protected:
   void SetUp() override {
     EnclosedTest::SetUp();
-    launcher_ = absl::StrCat("berth-", client_->pid(), "-");
+    launcher_ = absl::StrCat("berth-test-", client_->pid(), "-");
   }
   void TearDown() override {
     client_.reset();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/status/status_matchers.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -36,7 +37,7 @@ using ::testing::StartsWith;
 
 constexpr char kPublic[] = "8.8.4.4";
 
-class NetworkTest : public EnclosedTest {
+class NetworkTest : public EnclosedTest, public testing::WithParamInterface<launcher::SandboxTier> {
  protected:
   static void SetUpTestSuite() {
     ASSERT_EQ(unshare(CLONE_NEWNET), 0);
@@ -61,6 +62,7 @@ class NetworkTest : public EnclosedTest {
   }
   launcher::SandboxPlan AllowList() const {
     launcher::SandboxPlan plan = Plan();
+    plan.tier = GetParam();
     plan.network = launcher::SandboxNetwork::kProxy;
     plan.proxy_port = 3128;
     plan.proxy_rules = {"allowed.example"};
@@ -82,13 +84,13 @@ class NetworkTest : public EnclosedTest {
   std::unique_ptr<network::Child> names_;
 };
 
-TEST_F(NetworkTest, TheAllowedHostWorksAndOthersAreDenied) {
+TEST_P(NetworkTest, TheAllowedHostWorksAndOthersAreDenied) {
   EXPECT_THAT(Bash(AllowList(), Ask("allowed.example:443")).out, StartsWith("HTTP/1.1 200 "));
   EXPECT_THAT(Bash(AllowList(), Ask("evil.example:443")).out, StartsWith("HTTP/1.1 403 "));
   EXPECT_THAT(Bash(AllowList(), Ask("169.254.169.254:80")).out, StartsWith("HTTP/1.1 403 "));
 }
 
-TEST_F(NetworkTest, ADenialIsToldToTheOwner) {
+TEST_P(NetworkTest, ADenialIsToldToTheOwner) {
   int pipes[2];
   ASSERT_EQ(pipe2(pipes, O_CLOEXEC), 0);
   const UniqueFd reads(pipes[0]);
@@ -103,7 +105,68 @@ TEST_F(NetworkTest, ADenialIsToldToTheOwner) {
   EXPECT_THAT(*told, HasSubstr("connect evil.example:443"));
 }
 
-TEST_F(NetworkTest, WithoutTheProxyNothingIsReached) {
+// Row 15.
+TEST_P(NetworkTest, NamesAndAddressesThatLookAllowedAreDeniedAndTold) {
+  const char* const hosts[] = {
+      "allowed.example.evil.example:443",  // below another
+      "notallowed.example:443",
+      "evilallowed.example:443",
+      "sub.allowed.example:443",  // only the name itself is listed
+      "allowed.example:8443",     // another port
+      "allowed.example:80",
+      "allow\xd0\xb5"
+      "d.example:443",  // a letter of another alphabet
+      "xn--allowd-6of.example:443",
+      "allowed.example@evil.example:443",
+      "allowed.example%00.evil.example:443",
+      "8.8.4.4:443",  // where the allowed one is
+      "[::ffff:8.8.4.4]:443",
+      "[2001:db8::1]:443",
+      "127.0.0.1:53",
+      "[::1]:443",
+      "0x7f.1:443",
+      "2130706433:443",
+      "169.254.169.254:80",
+      "localhost:443",
+  };
+  for (const char* host : hosts) {
+    int pipes[2];
+    ASSERT_EQ(pipe2(pipes, O_CLOEXEC), 0);
+    const UniqueFd reads(pipes[0]);
+    UniqueFd writes(pipes[1]);
+    const auto spawned =
+        Start(AllowList(), {"/bin/bash", "-c", Ask(host)}, work_, writes.get(), -1);
+    ASSERT_THAT(spawned, IsOk());
+    writes.reset();
+    AwaitGone(*spawned);
+    char answer[64] = {};
+    EXPECT_GT(read(reads.get(), answer, sizeof(answer) - 1), 0) << host;
+    EXPECT_THAT(std::string(answer), Not(StartsWith("HTTP/1.1 2"))) << host;
+    const auto told = client_->Violations(spawned->pid, 0);
+    ASSERT_THAT(told, IsOk());
+    // One that is no name at all is a bad request, and not somebody's attempt to reach something.
+    if (absl::StartsWith(answer, "HTTP/1.1 403")) {
+      EXPECT_THAT(*told, HasSubstr("connect ")) << host;
+    }
+  }
+}
+
+TEST_P(NetworkTest, PlainHttpToAHostThatIsListedForTlsIsDenied) {
+  const std::string line =
+      "exec 3<>/dev/tcp/127.0.0.1/3128; printf 'GET http://allowed.example/ HTTP/1.1\\r\\nHost: "
+      "allowed.example\\r\\nProxy-Authorization: Basic YmVydGg6dG9rZW4=\\r\\n\\r\\n' >&3; "
+      "head -n 1 <&3";
+  EXPECT_THAT(Bash(AllowList(), line).out, StartsWith("HTTP/1.1 403 "));
+}
+
+TEST_P(NetworkTest, WithoutTheTokenNothingIsReached) {
+  const std::string line =
+      "exec 3<>/dev/tcp/127.0.0.1/3128; printf 'CONNECT allowed.example:443 "
+      "HTTP/1.1\\r\\n\\r\\n' >&3; head -n 1 <&3";
+  EXPECT_THAT(Bash(AllowList(), line).out, StartsWith("HTTP/1.1 407 "));
+}
+
+TEST_P(NetworkTest, WithoutTheProxyNothingIsReached) {
   const Outcome outcome =
       Bash(AllowList(),
            "for to in tcp/8.8.4.4/443 tcp/127.0.0.1/53 udp/8.8.4.4/53 udp/169.254.169.254/80; do "
@@ -114,7 +177,7 @@ TEST_F(NetworkTest, WithoutTheProxyNothingIsReached) {
   EXPECT_THAT(outcome.out, Not(HasSubstr("eth")));
 }
 
-TEST_F(NetworkTest, AKilledProxyLeavesNoNetwork) {
+TEST_P(NetworkTest, AKilledProxyLeavesNoNetwork) {
   // The program goes on once somebody has made `killed`.
   const std::string line = absl::StrCat("(", Ask("allowed.example:443"), ") > first; read x < go; ",
                                         Ask("allowed.example:443"));
@@ -140,12 +203,19 @@ TEST_F(NetworkTest, AKilledProxyLeavesNoNetwork) {
   AwaitGone(*spawned);
 }
 
-TEST_F(NetworkTest, ARuleThatIsNoneStartsNothing) {
+TEST_P(NetworkTest, ARuleThatIsNoneStartsNothing) {
   launcher::SandboxPlan plan = AllowList();
   plan.proxy_rules = {"*.com"};
   EXPECT_THAT(Start(plan, {"/bin/touch", "ran"}, work_, -1, -1), Not(IsOk()));
   EXPECT_EQ(access(Path("ran").c_str(), F_OK), -1);
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    Tiers, NetworkTest,
+    testing::Values(launcher::SandboxTier::kNamespaces, launcher::SandboxTier::kPooled),
+    [](const auto& tier) {
+      return std::string(tier.param == launcher::SandboxTier::kPooled ? "pooled" : "namespaces");
+    });
 
 }  // namespace
 }  // namespace berth

@@ -18,6 +18,7 @@
 #include "runtime/runtime.h"
 #include "runtime/session.h"
 #include "runtime/spec.h"
+#include "sandbox/policy.h"
 #include "tests/nix/nix_store.h"
 #include "tests/support/runtime_test.h"
 
@@ -138,6 +139,24 @@ TEST_F(Nix, TheShellHookRunsWithItsFunctionsAtEachStart) {
   EXPECT_EQ(how, "kept");
 }
 
+// What a shell has that is not exported comes before its hook; of nixpkgs' own that is 100 KiB. The
+// kernel lets no word of a command line have more than 128.
+TEST_F(Nix, AShellHookMayBeLongerThanOneWordOfACommandLine) {
+  const std::string flake = store_->MakeFlake(
+      "flake", R"({ stdenv = ./stdenv; shellHook = "greet you; export SIZE=\${#big}"; })");
+  fs::create_directories(flake + "/stdenv");
+  std::ofstream(flake + "/stdenv/setup")
+      << "big='" << std::string(400 << 10, 'x') << "'\n"
+      << "words=(one 'two  three' \"it's\")\n"
+      << "greet() { export GREETING=\"$1: ${words[1]}, ${words[2]} $#\"; }\n";
+  std::string how;
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(Print(flake, "echo \"$GREETING\" $SIZE $#; env | grep -c _berth_", &how),
+              "you: two  three, it's 1 409600 0\n0\n");
+  }
+  EXPECT_EQ(how, "kept");
+}
+
 TEST_F(Nix, IsTheSameAsNixDevelop) {
   const std::string flake = store_->MakeFlake(
       "flake", R"({ V = "a\nb  c"; LIST = [ "x" "y z" ]; shellHook = "export H=$V"; })");
@@ -182,6 +201,37 @@ TEST_F(Nix, WithoutNixTheMessageSaysWhatToInstall) {
                              AllOf(HasSubstr("nix is not on PATH"), HasSubstr("install"))));
   EXPECT_TRUE(IsNixInstalled());
   EXPECT_TRUE(IsNixSupported());
+}
+
+// A program of the store, which no preset lists.
+TEST_F(Nix, UnderAPolicyTheStoreIsSeenAndCannotBeWritten) {
+  const std::string flake = store_->MakeFlake("flake", "{ V = ./tool; }");
+  std::ofstream(flake + "/tool") << "#!/bin/sh\necho from the store\n";
+  fs::permissions(flake + "/tool", fs::perms::owner_all);
+  fs::create_directories(work_ + "/project");
+  std::ofstream(work_ + "/secret") << "secret";
+  const auto print = [&](const Policy& policy, const std::string& line) {
+    auto session = runtime_->CreateSession({.name = absl::StrCat("s", ++count_),
+                                            .backend = "nix",
+                                            .command = Command::Shell(line),
+                                            .cwd = work_ + "/project",
+                                            .pty = false,
+                                            .policy = policy,
+                                            .nix = {.flake = flake}});
+    EXPECT_THAT(session, IsOk());
+    if (!session.ok()) return std::string();
+    EXPECT_NE((*session)->Info()->tier, "");
+    return ReadAll((*session)->OpenOutput({})->fd.get());
+  };
+  const std::string line = absl::StrCat("$V; touch $V 2>/dev/null && echo written; cat ", work_,
+                                        "/secret 2>/dev/null && echo seen; echo end");
+  const auto agent = Policy::Agent(work_ + "/project").Build();
+  ASSERT_THAT(agent, IsOk());
+  EXPECT_EQ(print(*agent, line), "from the store\nend\n");
+  // Whoever lists it says how it is seen.
+  const auto hidden = Policy::Agent(work_ + "/project").Hide(work_ + "/store").Build();
+  ASSERT_THAT(hidden, IsOk());
+  EXPECT_EQ(print(*hidden, "test -e $V || echo hidden"), "hidden\n");
 }
 
 TEST_F(Nix, ASessionIsOpenedAgainByItsHandle) {

@@ -1,9 +1,12 @@
-// Scenario 26, native: owners are SIGKILLed, and with them what would have cleaned up after them.
-// After one sweep nothing is left of what was to end with them, and all else is as it was.
+// Scenario 26, and 10 after the owner was SIGKILLed, on native and tmux: owners are killed, and
+// with them what would have cleaned up after them. After one sweep nothing is left of what was to
+// end with them, and all else is as it was.
 
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,6 +36,7 @@
 #include "runtime/spec.h"
 #include "tests/reaping/reaping_test.h"
 #include "tests/support/actor.h"
+#include "tests/support/test_backend.h"
 #include "tests/support/world.h"
 
 namespace berth {
@@ -44,39 +48,52 @@ using ::testing::HasSubstr;
 
 namespace fs = std::filesystem;
 
-// Reports `NAME PID` as itself, as a child of a session of its own, and as a daemon whose parent is
-// gone. Deaf to TERM and HUP.
+// Serves a port and reports `NAME PID PORT`.
+[[noreturn]] void Serve(const std::string& fifo, const std::string& name) {
+  const int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  if (bind(server, any, size) != 0 || listen(server, 1) != 0 ||
+      getsockname(server, any, &size) != 0) {
+    _exit(1);
+  }
+  Report(fifo, absl::StrCat(name, " ", getpid(), " ", ntohs(address.sin_port)));
+  StayForever();
+}
+
+// Serves as itself, as a child of a session of its own, and as a daemon whose parent is gone. Deaf
+// to TERM and HUP.
 int Family(const std::vector<std::string>& args) {
   for (int each : {SIGTERM, SIGHUP}) signal(each, SIG_IGN);
   prctl(PR_SET_PDEATHSIG, 0);  // so that not even the end of its keeper ends it
   if (fork() == 0) {
     setsid();
-    Report(args[0], absl::StrCat(args[1], "-setsid ", getpid()));
-    StayForever();
+    Serve(args[0], args[1] + "-setsid");
   }
   if (fork() == 0) {
     setsid();
     if (fork() != 0) _exit(0);
-    Report(args[0], absl::StrCat(args[1], "-daemon ", getpid()));
-    StayForever();
+    Serve(args[0], args[1] + "-daemon");
   }
   wait(nullptr);
-  Report(args[0], absl::StrCat(args[1], " ", getpid()));
-  StayForever();
+  Serve(args[0], args[1]);
 }
 constexpr size_t kFamily = 3;
 
 SessionSpec FamilySpec(const std::string& name, const std::string& fifo, bool durable) {
   return {.name = name,
           .command = Command::Argv(ActorCommand({"family", fifo, name})),
-          .pty = false,
+          .pty = !HasPipes(),
           .durable = durable,
           .grace = absl::Milliseconds(100)};
 }
 
 // An owner of one session of each kind, of a process, and of a port.
 int Own(const std::vector<std::string>& args) {
-  auto runtime = Runtime::Create({.state_dir = args[0]});
+  auto runtime = CreateTestRuntime(args[0]);
   if (!runtime.ok()) return 1;
   auto ephemeral = (*runtime)->CreateSession(FamilySpec("ephemeral", args[1], false));
   auto durable = (*runtime)->CreateSession(FamilySpec("durable", args[1], true));
@@ -91,23 +108,37 @@ int Own(const std::vector<std::string>& args) {
 int Nest(const std::vector<std::string>& args) {
   const int depth = atoi(args[2].c_str());
   prctl(PR_SET_PDEATHSIG, 0);
-  // The variable that tells which program this is does not reach into sessions.
+  signal(SIGHUP, SIG_IGN);  // nor that of its terminal
+  // The variables that tell which program this is, and of which backend, do not reach into
+  // sessions.
   setenv("BERTH_TEST_SELF", fs::read_symlink("/proc/self/exe").c_str(), 1);
-  auto runtime = Runtime::Create({.state_dir = args[0]});
+  setenv("BERTH_TEST_BACKEND", args[3].c_str(), 1);
+  auto runtime = CreateTestRuntime(args[0]);
   if (!runtime.ok()) return 1;
   const std::string name = absl::StrCat("nested", depth);
   auto session = (*runtime)->CreateSession(
       depth == 0 ? FamilySpec(name, args[1], false)
                  : SessionSpec{.name = name,
                                .command = Command::Argv(ActorCommand(
-                                   {"nest", args[0], args[1], absl::StrCat(depth - 1)})),
-                               .pty = false,
+                                   {"nest", args[0], args[1], absl::StrCat(depth - 1), args[3]})),
+                               .pty = !HasPipes(),
                                .durable = false,
                                .grace = absl::Milliseconds(100)});
   if (!session.ok()) return 2;
   StayForever();
 }
 
+// An owner of nothing but a process, which is the owner of a session.
+int Spawner(const std::vector<std::string>& args) {
+  auto runtime = CreateTestRuntime(args[0]);
+  if (!runtime.ok()) return 1;
+  auto spawned = (*runtime)->Spawn(
+      {.command = Command::Argv(ActorCommand({"nest", args[0], args[1], "0", args[2]}))});
+  if (!spawned.ok()) return 2;
+  StayForever();
+}
+
+const Actor kSpawnerActor("spawner", &Spawner);
 const Actor kFamilyActor("family", &Family);
 const Actor kOwnActor("own", &Own);
 const Actor kNestActor("nest", &Nest);
@@ -129,6 +160,7 @@ class Orphans : public ReapingTest {
     for (const auto& [name, pid] : pids_) {
       if (name.starts_with("spawned")) ExpectGone(pid, absl::Seconds(20));
       EXPECT_FALSE(IsAlive(pid)) << name;
+      EXPECT_TRUE(IsFree(ports_[name])) << name;
     }
   }
   // All that could clean up by itself, but for those of `spared`: they are killed before they can.
@@ -164,6 +196,7 @@ TEST_F(Orphans, OfAKilledOwnerAreGoneAfterOneSweep) {
   for (const auto& [name, pid] : pids_) {
     if (name.starts_with("spawned")) ExpectGone(pid, absl::Seconds(20));
     EXPECT_EQ(IsAlive(pid), name.starts_with("durable")) << name;
+    EXPECT_EQ(IsFree(ports_[name]), !name.starts_with("durable")) << name;
   }
   EXPECT_THAT(store_->Find("ephemeral"), ::absl_testing::StatusIs(absl::StatusCode::kNotFound));
   EXPECT_EQ(RecordOf("durable"), durable);
@@ -171,7 +204,8 @@ TEST_F(Orphans, OfAKilledOwnerAreGoneAfterOneSweep) {
   ExpectEmpty("owners");
   ExpectEmpty("ports");
   for (const auto& entry : fs::directory_iterator(dir_ + "/run")) {
-    EXPECT_EQ(entry.path().filename(), durable.uid);
+    const std::string name = entry.path().filename();
+    EXPECT_TRUE(name == durable.uid || (!HasPipes() && name.starts_with("tmux"))) << name;
   }
   // The groups of the launcher and of the ephemeral session.
   for (const auto& entry : fs::recursive_directory_iterator(World::Folder())) {
@@ -208,7 +242,7 @@ TEST_F(Orphans, WhoseLeaderIsGoneAreFoundAllTheSame) {
 
 TEST_F(Orphans, NestedOwnersGoInOneSweep) {
   if (!World::Exists()) GTEST_SKIP() << "helpers cannot be found: " << World::WhyNot();
-  const pid_t owner = StartOwner("nest", {"2"});
+  const pid_t owner = StartOwner("nest", {"2", TestBackend()});
   TakePids(kFamily);
   const Record outer = RecordOf("nested2"), middle = RecordOf("nested1"),
                inner = RecordOf("nested0");
@@ -225,6 +259,49 @@ TEST_F(Orphans, NestedOwnersGoInOneSweep) {
   ExpectAllGone();
   ExpectEmpty("owners");
   ExpectEmpty("run");
+}
+
+TEST_F(Orphans, NestedOwnersThatWereOnlySpawnedGoInOneSweepToo) {
+  if (!World::Exists()) GTEST_SKIP() << "helpers cannot be found: " << World::WhyNot();
+  const pid_t owner = StartOwner("spawner", {TestBackend()});
+  TakePids(kFamily);
+  const Record inner = RecordOf("nested0");
+  kill(owner, SIGSTOP);
+  KillHelpers();
+  KillChild(owner);
+  if (World::Tree() == "cgroup") {
+    EXPECT_EQ(CheckIdentity(inner.owner), Liveness::kAlive);
+  } else {
+    // Its supervisor ends it.
+    ExpectGone(static_cast<pid_t>(inner.owner.pid), absl::Seconds(20));
+  }
+  const reaper::Report report = Sweep();
+  EXPECT_EQ(reaper::ExitCodeOf(report), reaper::kExitDone)
+      << reaper::ToText(report, false, true, false);
+  ExpectAllGone();
+  ExpectNothing();
+}
+
+TEST_F(Orphans, WhatASessionChangedCopyOnWriteGoesWithIt) {
+  const pid_t owner = StartOwner("own");
+  TakePids(3 * kFamily);
+  const Record record = RecordOf("ephemeral");
+  kill(owner, SIGSTOP);
+  // As an overlay leaves it: closed to its own owner, and as deep as the program liked.
+  const std::string changes = absl::StrCat(dir_, "/sessions/", record.uid, "/changes/0");
+  const std::string closed = changes + "/closed/inner";
+  fs::create_directories(closed);
+  fs::permissions(closed, fs::perms::none);
+  std::string deep = changes + "/upper";
+  for (int i = 0; i < 200; ++i) deep += "/d";
+  fs::create_directories(deep);
+  std::ofstream(deep + "/file") << "x";
+  KillOther(static_cast<pid_t>(record.keeper.pid));
+  KillChild(owner);
+  const reaper::Report report = Sweep();
+  EXPECT_EQ(report.failed, 0) << reaper::ToText(report, false, true, false);
+  EXPECT_THAT(store_->Find("ephemeral"), ::absl_testing::StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_FALSE(fs::exists(absl::StrCat(dir_, "/sessions/", record.uid)));
 }
 
 TEST_F(Orphans, AKeeperThatIsEndingItsSessionIsLetFinish) {

@@ -26,6 +26,7 @@
 #include "gtest/gtest.h"
 #include "runtime/runtime.h"
 #include "sandbox/base/wait_fd.h"
+#include "tests/support/test_backend.h"
 
 namespace berth {
 namespace {
@@ -47,13 +48,13 @@ void RuntimeTest::SetUp() {
   ASSERT_NE(mkdtemp(base.data()), nullptr) << strerror(errno);
   work_ = base;
   dir_ = absl::StrCat(base, "/state");
-  auto runtime = Runtime::Create({.state_dir = dir_});
+  auto runtime = CreateTestRuntime(dir_);
   ASSERT_TRUE(runtime.ok()) << runtime.status();
   runtime_ = *std::move(runtime);
 }
 
 std::unique_ptr<Runtime> RuntimeTest::OtherRuntime() {
-  auto runtime = Runtime::Create({.state_dir = dir_});
+  auto runtime = CreateTestRuntime(dir_);
   EXPECT_TRUE(runtime.ok()) << runtime.status();
   return runtime.ok() ? *std::move(runtime) : nullptr;
 }

@@ -1,4 +1,4 @@
-// Scenario 30, native: the program that makes a session is SIGKILLed at each of its system calls in
+// Scenario 30: the program that makes a session is SIGKILLed at each of its system calls in
 // turn. After that either the session is there, whole, or nothing of it runs, and what is left of
 // its record is removed by it alone.
 
@@ -27,6 +27,7 @@
 #include "runtime/session.h"
 #include "runtime/spec.h"
 #include "tests/support/actor.h"
+#include "tests/support/test_backend.h"
 #include "tests/support/tree_test.h"
 #include "tests/support/world.h"
 
@@ -61,7 +62,7 @@ class KillAtEveryStep : public TreeTest {
   Made MakeAndDie(int nth, bool durable) {
     const pid_t pid = fork();
     if (pid == 0) {
-      auto runtime = Runtime::Create({.state_dir = dir_});
+      auto runtime = CreateTestRuntime(dir_);
       if (!runtime.ok() || ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(77);
       raise(SIGSTOP);
       auto session = (*runtime)->CreateSession(
@@ -151,7 +152,7 @@ void KillAtEveryStep::Sweep(bool durable, int stride) {
       ASSERT_THAT(next, IsOk());
       ASSERT_THAT((*next)->Destroy(absl::ZeroDuration()), IsOk());
       for (const Record& each : listing->records) {
-        auto orphan = other->Open("native:" + each.uid);
+        auto orphan = other->Open(absl::StrCat(TestBackend(), ":", each.uid));
         ASSERT_THAT(orphan, IsOk());
         ASSERT_THAT((*orphan)->Destroy(absl::ZeroDuration()), IsOk());
       }

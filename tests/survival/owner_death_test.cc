@@ -29,6 +29,7 @@
 #include "runtime/spec.h"
 #include "runtime/types.h"
 #include "tests/support/actor.h"
+#include "tests/support/test_backend.h"
 #include "tests/support/tree_test.h"
 #include "tests/support/world.h"
 
@@ -58,13 +59,13 @@ constexpr char kTalk[] =
 
 // An orchestrator. Arguments: state directory, where to report.
 int Orchestrate(const std::vector<std::string>& args) {
-  auto runtime = Runtime::Create({.state_dir = args[0]});
+  auto runtime = CreateTestRuntime(args[0]);
   if (!runtime.ok()) return 1;
   auto durable = (*runtime)->CreateSession({.name = "durable", .command = Command::Shell(kTalk)});
   auto held =
       (*runtime)->CreateSession({.name = "held",
                                  .command = Command::Argv(ActorCommand({"pair", args[1], "held"})),
-                                 .pty = false});
+                                 .pty = !HasPipes()});
   auto ephemeral = (*runtime)->CreateSession(
       {.name = "ephemeral",
        .command = Command::Argv(ActorCommand({"pair", args[1], "ephemeral"})),
@@ -135,7 +136,8 @@ TEST_F(OwnerDeath, ADurableSessionGoesOnForWhoeverOpensIt) {
   LiveAndDie();
   auto session = runtime_->Open(handle_);
   ASSERT_THAT(session, IsOk());
-  EXPECT_EQ((*session)->CheckLiveness().liveness, Liveness::kAlive);
+  const LivenessReport report = (*session)->CheckLiveness();
+  EXPECT_EQ(report.liveness, Liveness::kAlive) << report.reason;
   auto info = (*session)->Info();
   ASSERT_THAT(info, IsOk());
   EXPECT_EQ(info->name, "durable");

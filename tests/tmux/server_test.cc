@@ -1,4 +1,5 @@
 // Scenario 9 on tmux, and servers that cannot be had: a lost server is not a session's death.
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -7,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
@@ -19,6 +21,7 @@
 #include "runtime/session.h"
 #include "runtime/spec.h"
 #include "sandbox/base/unique_fd.h"
+#include "sandbox/base/wait_fd.h"
 #include "tests/tmux/tmux_test_base.h"
 
 namespace berth {
@@ -26,11 +29,26 @@ namespace {
 
 using ::absl_testing::IsOk;
 using ::absl_testing::StatusIs;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 namespace fs = std::filesystem;
 
 using Server = TmuxTest;
+
+// The events that wait, as "name: why".
+std::vector<std::string> Lost(Runtime& runtime) {
+  std::vector<std::string> lost;
+  while (true) {
+    auto event = runtime.NextEvent();
+    EXPECT_THAT(event, IsOk());
+    if (!event.ok() || !event->has_value()) return lost;
+    EXPECT_EQ((*event)->kind, Event::Kind::kLost) << (*event)->name;
+    lost.push_back(absl::StrCat((*event)->name, ": ", (*event)->detail));
+  }
+}
 
 TEST_F(Server, ThatIsKilledTakesNoSessionWithItAndTheNextOneShowsThemAgain) {
   const auto session = Start("kept", "echo up; exec cat");
@@ -68,8 +86,12 @@ TEST_F(Server, ThatIsStoppedLeavesUnknownWhatItWouldKnow) {
   EXPECT_THAT(lost.reason, HasSubstr("does not answer"));
   EXPECT_THAT(session->Send({.text = "all the same"}), IsOk());
   Until(*session, "all the same");
+  EXPECT_EQ((*runtime_->List())[0].state, SessionState::kUnknown);
+  EXPECT_THAT(Lost(*runtime_), ElementsAre(HasSubstr("does not answer")));
   Signal(server, SIGCONT);
   EXPECT_EQ(session->CheckLiveness().liveness, Liveness::kAlive);
+  EXPECT_EQ((*runtime_->List())[0].state, SessionState::kRunning);
+  EXPECT_THAT(Lost(*runtime_), IsEmpty());
 }
 
 TEST_F(Server, WithoutItsSocketIsUnknownUntilItIsBack) {
@@ -84,6 +106,48 @@ TEST_F(Server, WithoutItsSocketIsUnknownUntilItIsBack) {
   fs::rename(dir_ + "/run/away", dir_ + "/run/tmux");
   EXPECT_EQ(session->CheckLiveness().liveness, Liveness::kAlive);
   EXPECT_EQ((*again)->CheckLiveness().liveness, Liveness::kAlive);
+}
+
+TEST_F(Server, ThatIsKilledIsOneEventForEachSessionThoughNobodyAsks) {
+  const auto one = Start("one", "read x; exit 4");
+  const auto two = Start("two", "exec cat");
+  ASSERT_TRUE(one != nullptr && two != nullptr);
+  const UniqueFd server = ServerProcess();
+  Signal(server, SIGKILL);
+  ASSERT_THAT(WaitFd(runtime_->event_fd(), POLLIN, Soon(), "wait for an event"), IsOk());
+  EXPECT_THAT(Lost(*runtime_),
+              UnorderedElementsAre(HasSubstr("one: the tmux server"), HasSubstr("two: the tmux")));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(one->CheckLiveness().liveness, Liveness::kUnknown);
+    EXPECT_EQ((*runtime_->List())[0].state, SessionState::kUnknown);
+  }
+  EXPECT_THAT(Lost(*runtime_), IsEmpty());
+  // An end is an event all the same, and is known without a server.
+  ASSERT_THAT(one->Send({.text = "go"}), IsOk());
+  ASSERT_THAT(WaitFd(runtime_->event_fd(), POLLIN, Soon(), "wait for an event"), IsOk());
+  auto end = runtime_->NextEvent();
+  ASSERT_THAT(end, IsOk());
+  ASSERT_TRUE(end->has_value());
+  EXPECT_EQ((*end)->kind, Event::Kind::kExited);
+  EXPECT_EQ((*end)->exit.code, 4);
+  EXPECT_EQ(one->CheckLiveness().liveness, Liveness::kDead);
+  EXPECT_EQ(one->Info()->state, SessionState::kExited);
+}
+
+TEST_F(Server, ThatIsLostAndFoundAndLostAgainIsTwoEvents) {
+  const auto session = Start("kept", "exec cat");
+  ASSERT_NE(session, nullptr);
+  for (int i = 0; i < 2; ++i) {
+    fs::rename(dir_ + "/run/tmux", dir_ + "/run/away");
+    EXPECT_EQ(session->CheckLiveness().liveness, Liveness::kUnknown);
+    EXPECT_EQ(session->Info()->state, SessionState::kUnknown);
+    EXPECT_THAT(session->Rename(absl::StrCat("kept", i)), IsOk());
+    EXPECT_EQ(session->CheckLiveness().liveness, Liveness::kUnknown);
+    EXPECT_THAT(Lost(*runtime_), ElementsAre(HasSubstr("is not there")));
+    fs::rename(dir_ + "/run/away", dir_ + "/run/tmux");
+    EXPECT_EQ(session->CheckLiveness().liveness, Liveness::kAlive);
+    EXPECT_THAT(Lost(*runtime_), IsEmpty());
+  }
 }
 
 TEST_F(Server, GoesWithTheLastSessionOfAnOwnerThatWasKilled) {

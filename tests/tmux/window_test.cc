@@ -1,21 +1,32 @@
 // What a person finds in tmux.
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <filesystem>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/env.h"
+#include "runtime/record/identity.h"
+#include "runtime/runtime.h"
 #include "runtime/session.h"
 #include "runtime/spec.h"
 #include "runtime/types.h"
+#include "sandbox/base/unique_fd.h"
 #include "tests/tmux/tmux_test_base.h"
 
 namespace berth {
 namespace {
 
 using ::absl_testing::IsOk;
+using ::absl_testing::StatusIs;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -71,6 +82,95 @@ TEST_F(Window, ThatIsClosedEndsItsSessionAndEverythingInIt) {
   auto end = session->Wait(Soon());
   ASSERT_THAT(end, IsOk());
   EXPECT_EQ(end->reason, EndReason::kStopped);
+}
+
+// As a person would who is faster than any program: the window goes as soon as it is there.
+constexpr char kCloseAtOnce[] = "run-shell -C \"kill-session -t =#{hook_session_name}\"";
+
+TEST_F(Window, ThatIsClosedInItsFirstMillisecondsEndsItsSession) {
+  const auto first = Start("first", "exec cat");
+  ASSERT_NE(first, nullptr);
+  Tmux({"set-hook", "-g", "session-created", kCloseAtOnce});
+  int refused = 0, ended = 0;
+  for (int i = 0; i < 20; ++i) {
+    auto session = runtime_->CreateSession(
+        {.name = "closed", .backend = "tmux", .command = Command::Argv({"cat"})});
+    if (session.ok()) {  // its window was closed once it had been shown there
+      auto end = (*session)->Wait(Soon());
+      ASSERT_THAT(end, IsOk());
+      EXPECT_EQ(end->reason, EndReason::kStopped);
+      EXPECT_THAT((*session)->Destroy(absl::ZeroDuration()), IsOk());
+      ++ended;
+    } else {
+      EXPECT_THAT(session, StatusIs(absl::StatusCode::kAborted, HasSubstr("window was closed")));
+      EXPECT_THAT(runtime_->Find("closed"), StatusIs(absl::StatusCode::kNotFound));
+      ++refused;
+    }
+  }
+  RecordProperty("refused", refused);
+  RecordProperty("ended", ended);
+  Tmux({"set-hook", "-gu", "session-created"});
+  EXPECT_EQ(first->CheckLiveness().liveness, Liveness::kAlive);
+}
+
+TEST_F(Window, ThatIsShownAgainAndClosedAtOnceEndsItsSession) {
+  const auto session = Start("closed", "echo up; exec cat");
+  ASSERT_NE(session, nullptr);
+  Until(*session, "up");
+  const UniqueFd server = ServerProcess();
+  Signal(server, SIGKILL);
+  AwaitEnd(server);
+  const auto other = Start("other", "exec cat");  // and with it a server
+  ASSERT_NE(other, nullptr);
+  Tmux({"set-hook", "-g", "session-created", kCloseAtOnce});
+  session->CheckLiveness();  // shows it
+  Tmux({"set-hook", "-gu", "session-created"});
+  session->CheckLiveness();  // finds that somebody closed it
+  auto end = session->Wait(Soon());
+  ASSERT_THAT(end, IsOk());
+  EXPECT_EQ(end->reason, EndReason::kStopped);
+  EXPECT_EQ(other->CheckLiveness().liveness, Liveness::kAlive);
+}
+
+TEST_F(Window, ThatWasClosedDoesNotComeBackWhileItsProgramTakesItsTime) {
+  const auto session = Start("slow", "trap '' TERM HUP; echo up; while :; do sleep 1000; done",
+                             {.grace = absl::Minutes(10)});
+  ASSERT_NE(session, nullptr);
+  Until(*session, "up");
+  Tmux({"kill-session", "-t", absl::StrCat("=", SessionName(*session))});
+  EXPECT_EQ(session->CheckLiveness().liveness, Liveness::kAlive);
+  EXPECT_THAT(session->Info(), IsOk());
+  EXPECT_THAT(runtime_->List(), IsOk());
+  EXPECT_THAT(Tmux({"list-sessions"}), Not(HasSubstr(SessionName(*session))));
+  EXPECT_EQ(session->Info()->state, SessionState::kRunning);
+}
+
+TEST_F(Window, WhoseProgramIsKilledIsShownAgainAndTheSessionGoesOn) {
+  const auto session = Start("shown", "echo up; exec cat");
+  ASSERT_NE(session, nullptr);
+  Until(*session, "up");
+  pid_t pid = 0;
+  ASSERT_TRUE(absl::SimpleAtoi(Tmux(*session, {"display-message", "-p", "#{pane_pid}"}), &pid));
+  Tmux({"set-hook", "-g", "pane-died", "wait-for -S died"});
+  Signal(UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))), SIGKILL);
+  Tmux({"wait-for", "died"});
+  EXPECT_EQ(Tmux(*session, {"display-message", "-p", "#{pane_dead}"}), "1");
+  ASSERT_THAT(session->Info(), IsOk());
+  EXPECT_EQ(Tmux(*session, {"display-message", "-p", "#{pane_dead}"}), "0");
+  EXPECT_EQ(session->CheckLiveness().liveness, Liveness::kAlive);
+}
+
+TEST_F(Window, OfTheNextServerHasTheSameHistory) {
+  const auto session = Start("named", "exec cat", {.scrollback_lines = 4321});
+  ASSERT_NE(session, nullptr);
+  const UniqueFd server = ServerProcess();
+  Signal(server, SIGKILL);
+  AwaitEnd(server);
+  const auto other = Start("other", "exec cat");
+  ASSERT_NE(other, nullptr);
+  ASSERT_THAT(runtime_->List(), IsOk());
+  EXPECT_EQ(Tmux(*session, {"display-message", "-p", "#{history_limit} #{window_name}"}),
+            "4321 named");
 }
 
 TEST_F(Window, HasTheHistoryThatWasAskedForAndTheSessionsName) {
