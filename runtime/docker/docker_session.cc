@@ -229,17 +229,19 @@ absl::StatusOr<UniqueFd> DockerSession::WaitFdOfEngine(absl::Time deadline) cons
 }
 
 absl::Status DockerSession::AwaitEnd(absl::Time deadline) const {
-  const absl::Status ended =
-      client_
-          ->Post(At("/wait"), nullptr,
-                 std::clamp(deadline - absl::Now(), absl::Milliseconds(1), absl::Hours(1000000)))
-          .status();
-  if (ended.ok() || absl::IsNotFound(ended)) return absl::OkStatus();
-  if (absl::Now() >= deadline)
-    return absl::DeadlineExceededError("wait for the container to end: not in time");
-  // Podman now and then gives up a wait that lasts, and the container has ended all the same.
-  const ContainerTruth truth = TruthOfInspect(client_->Get(At("/json"), kAskTime));
-  return truth.state == SessionState::kExited ? absl::OkStatus() : ended;
+  for (;;) {
+    const absl::Duration left =
+        std::clamp(deadline - absl::Now(), absl::Milliseconds(1), absl::Hours(1000000));
+    const absl::Status ended = client_->Post(At("/wait"), nullptr, left).status();
+    if (ended.ok() || absl::IsNotFound(ended)) return absl::OkStatus();
+    if (absl::Now() >= deadline)
+      return absl::DeadlineExceededError("wait for the container to end: not in time");
+    // A wait ends without an answer now and then: Podman gives up one that lasts, and the HTTP
+    // library counts whole milliseconds. What the engine says of the container decides.
+    const ContainerTruth truth = TruthOfInspect(client_->Get(At("/json"), kAskTime));
+    if (truth.state == SessionState::kExited) return absl::OkStatus();
+    if (truth.state != SessionState::kRunning) return ended;
+  }
 }
 
 absl::StatusOr<ExitStatus> DockerSession::Stop(absl::Duration grace) {

@@ -101,7 +101,7 @@ void Keeper::Become(Client* client, Message* message) {
   // A process of its own group and session already; a failure is told by a child that shares our
   // memory, so that we are still here to pass it on.
   plan.own_session = true;
-  plan.dies_with_parent = false;
+  // It dies with us, too (child.h); a server that it has forked by then does not.
   int pidfd_raw = -1;
   const pid_t pid = StartChild(&plan, -1, &pidfd_raw);
   const UniqueFd pidfd(pidfd_raw);

@@ -13,7 +13,7 @@ def _test(name, cases, main, user = "root", backend = "", env = {}, tags = [], *
         **kwargs
     )
 
-def tree_test(name, srcs, deps, tmux = False, tmux_size = "medium", tmux_tags = [], **kwargs):
+def tree_test(name, srcs, deps, tmux = False, tmux_size = "medium", **kwargs):
     """Makes NAME, where trees are held by cgroups (if root runs it), and NAME_plain_user, by a subreaper.
 
     Args:
@@ -22,7 +22,6 @@ def tree_test(name, srcs, deps, tmux = False, tmux_size = "medium", tmux_tags = 
       deps: of srcs.
       tmux: makes NAME_tmux and NAME_tmux_plain_user too, of sessions on that backend.
       tmux_size: of those.
-      tmux_tags: of those.
       **kwargs: for all tests.
     """
     main = "//tests/support:world_main"
@@ -36,7 +35,7 @@ def tree_test(name, srcs, deps, tmux = False, tmux_size = "medium", tmux_tags = 
     for suffix, user in [("", "root"), ("_plain_user", "plain")]:
         _test(name + suffix, name + "_cases", main, user, **kwargs)
         if tmux:
-            _test(name + "_tmux" + suffix, name + "_cases", main, user, "tmux", **dict(kwargs, size = tmux_size, tags = kwargs.get("tags", []) + tmux_tags))
+            _test(name + "_tmux" + suffix, name + "_cases", main, user, "tmux", **dict(kwargs, size = tmux_size))
 
 def session_test(name, srcs, deps, tmux = None, **kwargs):
     """Makes NAME, of sessions on the native backend, and perhaps NAME_tmux.
