@@ -1,12 +1,11 @@
 // Environment: a place in which several processes run side by side, on any backend. It is a session
 // whose main process only waits, and processes that are started in it.
 //
-//   Environment tools(runtime, {.name = "tools", .cwd = "/src", .container = {.image =
-//   "node:22"}}); ABSL_RETURN_IF_ERROR(tools.Init()); ABSL_ASSIGN_OR_RETURN(auto build,
-//   tools.Start({.command = Command::Argv({"npm", "ci"})},
-//                                                 {.name = "install"}));
-//   ABSL_ASSIGN_OR_RETURN(auto server, tools.Start({.command = Command::Argv({"npm", "start"})},
-//                                                  {.wait_on = {"install"}}));
+//   Environment tools(runtime, {.name = "tools", .container = {.image = "node:22"}});
+//   ABSL_RETURN_IF_ERROR(tools.Init());
+//   const auto npm = [](const char* verb) { return ProcessSpec{Command::Argv({"npm", verb})}; };
+//   ABSL_ASSIGN_OR_RETURN(auto build, tools.Start(npm("ci"), {.name = "install"}));
+//   ABSL_ASSIGN_OR_RETURN(auto server, tools.Start(npm("start"), {.wait_on = {"install"}}));
 //   …
 //   ABSL_RETURN_IF_ERROR(tools.Shutdown(absl::Seconds(5)));
 //

@@ -2,9 +2,9 @@
 // to them.
 //
 //   ABSL_ASSIGN_OR_RETURN(auto runtime, berth::Runtime::Create({}));
-//   ABSL_ASSIGN_OR_RETURN(auto session, runtime->CreateSession({.name = "a", .command =
-//   Command::Shell("make")})); ABSL_ASSIGN_OR_RETURN(ExitStatus status,
-//   session->Wait(absl::InfiniteFuture()));
+//   const SessionSpec spec = {.name = "build", .command = Command::Shell("make")};
+//   ABSL_ASSIGN_OR_RETURN(auto session, runtime->CreateSession(spec));
+//   ABSL_ASSIGN_OR_RETURN(ExitStatus status, session->Wait(absl::InfiniteFuture()));
 //
 // Ownership: a Runtime is an owner in the sense of the records: it holds a lease from its first
 // session on. Ephemeral sessions and spawned processes end with it, however it ends. Sessions and

@@ -1,9 +1,10 @@
 // Session: a named place with one main process, a terminal or three pipes, a log, limits and a
 // record.
 //
-//   ABSL_ASSIGN_OR_RETURN(auto session, runtime->CreateSession({.name = "fix-42", .command =
-//   Command::Shell("claude")})); ABSL_RETURN_IF_ERROR(session->Send({.text = "run the
-//   tests"}).status()); ABSL_ASSIGN_OR_RETURN(std::string screen, session->Capture({.lines = 40}));
+//   const SessionSpec spec = {.name = "fix-42", .command = Command::Shell("claude")};
+//   ABSL_ASSIGN_OR_RETURN(auto session, runtime->CreateSession(spec));
+//   ABSL_RETURN_IF_ERROR(session->Send({.text = "run the tests"}).status());
+//   ABSL_ASSIGN_OR_RETURN(std::string screen, session->Capture({.lines = 40}));
 //
 // Ownership: the object is a view. Destroying it ends nothing: a durable session goes on until
 // Destroy, an ephemeral one until Destroy or the death of the Runtime that made it. Another process

@@ -1,8 +1,8 @@
 // Images of an engine: there or not, pulled with progress, loaded, imported.
 //
 //   Images images(&client);
-//   ABSL_ASSIGN_OR_RETURN(std::string id, images.Pull("alpine:3", [](const PullProgress& p) { …;
-//   return true; }));
+//   const auto show = [](const PullProgress& progress) { …; return true; };
+//   ABSL_ASSIGN_OR_RETURN(std::string id, images.Pull("alpine:3", show));
 //
 // Threads: any, at once.
 #ifndef BERTH_RUNTIME_DOCKER_IMAGES_H_

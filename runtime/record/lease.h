@@ -2,8 +2,8 @@
 // lock that the kernel drops with the owner's last descriptor. It is the file owners/<owner_id> of
 // the state directory under an open-file-description lock; in it stands the owner's identity.
 //
-//   absl::StatusOr<Lease> lease = Lease::Acquire(dir);      // once a Runtime, kept as long as it
-//   lives record.owner_id = lease->owner_id();
+//   absl::StatusOr<Lease> lease = Lease::Acquire(dir);  // once a Runtime, as long as it lives
+//   record.owner_id = lease->owner_id();
 //
 // A child that the host forks without exec shares the lock and keeps it after the owner's death:
 // then lease and identity disagree, and the answer is `unknown`.
