@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +35,7 @@
 #include "tools/berth/session_json.h"
 #include "tools/berth/signal_fd.h"
 #include "tools/berth/terminal.h"
+#include "tools/berth/top_survey.h"
 #include "tools/berth/top_view.h"
 #include "tools/berth/visit.h"
 
@@ -46,106 +46,6 @@ constexpr absl::Duration kEvery = absl::Seconds(1);
 constexpr absl::string_view kEnterScreen = "\x1b[?1049h\x1b[?25l";
 constexpr absl::string_view kLeaveScreen = "\x1b[?25h\x1b[?1049l";
 constexpr absl::string_view kEscape = "\x1b";
-
-// What is known of the sessions, and is asked again: who they are, and of those that are shown also
-// what they use and last wrote.
-class Survey {
- public:
-  explicit Survey(Runtime* runtime) : runtime_(runtime) {}
-
-  enum class Order { kName, kCpu, kMemory };
-
-  // `detailed`: how many, from the first on, are asked for details too.
-  absl::Status Refresh(size_t first, size_t detailed) {
-    ABSL_ASSIGN_OR_RETURN(std::vector<SessionInfo> all, runtime_->List());
-    std::map<std::string, Known> kept;
-    rows_.clear();
-    for (SessionInfo& info : all) {
-      if (auto known = known_.find(info.handle); known != known_.end()) {
-        kept[info.handle] = std::move(known->second);
-      }
-      const Known& known = kept[info.handle];
-      rows_.push_back({.info = std::move(info),
-                       .cpu = known.cores,
-                       .memory_bytes = known.memory,
-                       .last_line = known.last_line});
-    }
-    known_ = std::move(kept);
-    Sort();
-    for (size_t i = first; i < std::min(rows_.size(), first + detailed); ++i) Detail(&rows_[i]);
-    return absl::OkStatus();
-  }
-
-  void set_order(Order order) {
-    order_ = order;
-    Sort();
-  }
-  const std::vector<TopRow>& rows() const { return rows_; }
-  Session* Open(const std::string& handle) {
-    Known& known = known_[handle];
-    if (known.session == nullptr) {
-      absl::StatusOr<std::unique_ptr<Session>> session = runtime_->Open(handle);
-      if (session.ok()) known.session = *std::move(session);
-    }
-    return known.session.get();
-  }
-
- private:
-  struct Known {
-    std::unique_ptr<Session> session;
-    absl::Duration used;
-    absl::Time when = absl::InfinitePast();
-    double cores = -1;
-    int64_t memory = -1;
-    std::string last_line;
-    int64_t seen_bytes = -1;
-  };
-
-  void Detail(TopRow* row) {
-    Session* const session = Open(row->info.handle);
-    // An engine that does not answer would hold up everything.
-    if (session == nullptr || row->info.state == SessionState::kUnknown) return;
-    Known& known = known_[row->info.handle];
-    if (row->info.state == SessionState::kRunning) {
-      if (const absl::StatusOr<Stats> stats = session->GetStats(); stats.ok()) {
-        const absl::Time now = absl::Now();
-        if (known.when != absl::InfinitePast() && now > known.when) {
-          known.cores =
-              std::max(0.0, absl::FDivDuration(stats->cpu - known.used, now - known.when));
-        }
-        known.used = stats->cpu;
-        known.when = now;
-        known.memory = stats->memory_bytes;
-      }
-    } else {
-      known.cores = known.memory = -1;
-    }
-    if (row->info.output_bytes != known.seen_bytes) {
-      known.seen_bytes = row->info.output_bytes;
-      if (absl::StatusOr<std::string> text = session->Capture({.lines = 1}); text.ok()) {
-        known.last_line = *std::move(text);
-      }
-    }
-    row->cpu = known.cores;
-    row->memory_bytes = known.memory;
-    row->last_line = known.last_line;
-  }
-
-  void Sort() {
-    std::stable_sort(rows_.begin(), rows_.end(), [this](const TopRow& a, const TopRow& b) {
-      if (order_ == Order::kCpu && a.cpu != b.cpu) return a.cpu > b.cpu;
-      if (order_ == Order::kMemory && a.memory_bytes != b.memory_bytes) {
-        return a.memory_bytes > b.memory_bytes;
-      }
-      return a.info.name < b.info.name;
-    });
-  }
-
-  Runtime* const runtime_;
-  std::map<std::string, Known> known_;  // by handle
-  std::vector<TopRow> rows_;
-  Order order_ = Order::kName;
-};
 
 class Top {
  public:
