@@ -60,11 +60,14 @@ TEST_F(Streams, PartialLinesOfTheTwoNeverMix) {
 }
 
 TEST_F(Streams, ALineOfAHundredMegabytesAndThenAResult) {
+  // It begins once somebody reads: what is written before that is kept up to output_bytes only.
   auto session =
-      Start("long", "head -c 100000000 /dev/zero | tr '\\0' x; echo; echo result", {.pty = false});
+      Start("long", "read go; head -c 100000000 /dev/zero | tr '\\0' x; echo; echo result",
+            {.pty = false});
   ASSERT_NE(session, nullptr);
   auto output = session->OpenOutput({});
   ASSERT_THAT(output, IsOk());
+  ASSERT_THAT(session->Send({.text = "go"}), IsOk());
   const std::string text = ReadAll(output->fd.get(), absl::Minutes(2));
   EXPECT_EQ(output->begins, 0);
   EXPECT_EQ(text.size(), 100000000u + 8);
