@@ -41,7 +41,7 @@ using ::absl_testing::IsOk;
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-class Containers : public testing::Test {
+class Containers : public StoreTest {
  protected:
   static void SetUpTestSuite() {
     auto engine = berth::DockerEngine::Start();
@@ -54,11 +54,8 @@ class Containers : public testing::Test {
     engine_ = nullptr;
   }
   void SetUp() override {
-    auto store = Store::Open(dir_ / "state");
-    ASSERT_THAT(store, IsOk());
-    store_ = *std::move(store);
+    StoreTest::SetUp();
     client_ = std::make_unique<EngineClient>(*EngineAddress::Parse(engine_->address()));
-    dead_ = DeadProcess();
   }
   void TearDown() override {
     const auto all = client_->Get("/containers/json?all=1");
@@ -119,10 +116,7 @@ class Containers : public testing::Test {
   }
 
   static berth::DockerEngine* engine_;
-  TestDir dir_;
-  std::unique_ptr<Store> store_;
   std::unique_ptr<EngineClient> client_;
-  Identity dead_;
 };
 berth::DockerEngine* Containers::engine_ = nullptr;
 

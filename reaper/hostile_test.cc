@@ -44,15 +44,8 @@ using ::testing::HasSubstr;
 
 namespace fs = std::filesystem;
 
-class Hostile : public testing::Test {
+class Hostile : public StoreTest {
  protected:
-  void SetUp() override {
-    auto store = Store::Open(dir_ / "state");
-    ASSERT_THAT(store, IsOk());
-    store_ = *std::move(store);
-    sessions_ = dir_ / "state/sessions/";
-    dead_ = DeadProcess();
-  }
   Report SweepNow(Options options = {}) {
     options.grace = absl::Milliseconds(50);
     absl::StatusOr<Report> report = Sweep(*store_, options);
@@ -71,10 +64,7 @@ class Hostile : public testing::Test {
     WriteText(sessions_ + Entry(c) + "/record.json", text);
   }
 
-  TestDir dir_;
-  std::string sessions_;
-  std::unique_ptr<Store> store_;
-  Identity dead_;
+  const std::string sessions_ = dir_ / "state/sessions/";
 };
 
 // What stands in the place of a session's folder or of its record, one test for each.

@@ -46,16 +46,14 @@ TEST(MountsBelow, AreFoundByWholePartsOfTheirPathAndTheLastComesFirst) {
   EXPECT_THAT(MountsBelow(info, "/a/b/c"), IsEmpty());
 }
 
-class Mounts : public testing::Test {
+class Mounts : public StoreTest {
  protected:
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "only root can mount here";
     // The machine's own mounts are none of this test's business.
     ASSERT_EQ(unshare(CLONE_NEWNS), 0);
     ASSERT_EQ(mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr), 0);
-    auto store = Store::Open(dir_ / "state");
-    ASSERT_THAT(store, IsOk());
-    store_ = *std::move(store);
+    StoreTest::SetUp();
   }
   static void MountAt(const std::string& path) {
     fs::create_directories(path);
@@ -65,9 +63,6 @@ class Mounts : public testing::Test {
   std::string Folder(const Record& record) const {
     return absl::StrCat(dir_.path(), "/state/sessions/", record.uid);
   }
-
-  TestDir dir_;
-  std::unique_ptr<Store> store_;
 };
 
 TEST_F(Mounts, OfASessionWhoseOwnerWasKilledGoWithIt) {

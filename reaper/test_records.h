@@ -10,10 +10,13 @@
 #include <string>
 #include <utility>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "gtest/gtest.h"
 #include "runtime/record/identity.h"
 #include "runtime/record/record.h"
 #include "runtime/record/store.h"
+#include "runtime/record/test_dir.h"
 
 namespace berth::reaper {
 
@@ -53,6 +56,21 @@ Record MakeOrphan(const Store& store, const std::string& name, const Identity& o
 inline Record MakeOrphan(const Store& store, const std::string& name, const Identity& owner) {
   return MakeOrphan(store, name, owner, [](Record&) {});
 }
+
+// A state directory of the test's own, and an owner that is gone.
+class StoreTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    absl::StatusOr<std::unique_ptr<Store>> store = Store::Open(dir_ / "state");
+    ASSERT_TRUE(store.ok()) << store.status();
+    store_ = *std::move(store);
+    dead_ = DeadProcess();
+  }
+
+  const TestDir dir_;
+  std::unique_ptr<Store> store_;
+  Identity dead_;
+};
 
 }  // namespace berth::reaper
 

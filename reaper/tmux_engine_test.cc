@@ -4,7 +4,10 @@
 #include "reaper/tmux_engine.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,9 +28,12 @@
 #include "reaper/sweep.h"
 #include "reaper/test_records.h"
 #include "reaper/test_watch.h"
+#include "reaper/tmux_command.h"
 #include "runtime/record/record.h"
 #include "runtime/record/store.h"
 #include "runtime/record/test_dir.h"
+#include "sandbox/base/unique_fd.h"
+#include "sandbox/base/wait_fd.h"
 
 namespace berth::reaper {
 namespace {
@@ -62,6 +68,14 @@ class Tmux : public testing::Test {
     record.tmux_socket = socket_;
     record.tmux_session = "berth-" + uid;
     return record;
+  }
+  // A pidfd of who listens there.
+  static UniqueFd ServerAt(const std::string& socket) {
+    const UniqueFd connection = ConnectTo(socket);
+    ucred server = {};
+    socklen_t size = sizeof server;
+    EXPECT_EQ(getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &server, &size), 0);
+    return UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, server.pid, 0)));
   }
   static EndOptions Soon() { return {.deadline = absl::Now() + absl::Seconds(30)}; }
 
@@ -167,12 +181,10 @@ TEST_F(Tmux, WindowsWithoutARecordAndTheSocketOfAGoneServerAreRemoved) {
   EXPECT_NE(run({"has-session", "-t", "=" + stray}), 0);
   EXPECT_EQ(run({"has-session", "-t", "=berth-" + kept.uid}), 0);
   EXPECT_EQ(run({"has-session", "-t", "=mine"}), 0);
+  const UniqueFd server = ServerAt(own);
   ASSERT_EQ(run({"kill-server"}), 0);
-  // It may still be on its way out: then it is the next sweep's.
+  ASSERT_THAT(WaitFd(server.get(), POLLIN, Soon().deadline, "the end of the server"), IsOk());
   ASSERT_THAT(Sweep(**store, {}, engines), IsOk());
-  for (int tries = 0; tries < 100 && std::filesystem::exists(own); ++tries) {
-    ASSERT_THAT(Sweep(**store, {}, engines), IsOk());
-  }
   EXPECT_FALSE(std::filesystem::exists(own));
   EXPECT_FALSE(std::filesystem::exists(own + ".lock"));
 }

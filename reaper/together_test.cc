@@ -41,22 +41,12 @@ using ::testing::HasSubstr;
 
 namespace fs = std::filesystem;
 
-class Together : public testing::Test {
+class Together : public StoreTest {
  protected:
-  void SetUp() override {
-    auto store = Store::Open(dir_ / "state");
-    ASSERT_THAT(store, IsOk());
-    store_ = *std::move(store);
-    dead_ = DeadProcess();
-  }
   void MakeOrphans(int count) {
     for (int i = 0; i < count; ++i) MakeOrphan(*store_, absl::StrCat("s", i), dead_);
   }
   size_t Left() const { return store_->List()->records.size(); }
-
-  TestDir dir_;
-  std::unique_ptr<Store> store_;
-  Identity dead_;
 };
 
 TEST_F(Together, OneSweepsAndTheOthersFindNothingToDo) {
