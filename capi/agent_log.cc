@@ -1,7 +1,5 @@
 // Logs of agents' runs.
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,14 +14,13 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "capi/agent_objects.h"
 #include "capi/berth.h"
 #include "capi/boundary.h"
 #include "capi/handles.h"
 #include "capi/objects.h"
 #include "runtime/agent/event_log.h"
-#include "sandbox/base/errno_status.h"
-#include "sandbox/base/unique_fd.h"
 
 namespace berth::capi {
 namespace {
@@ -86,9 +83,7 @@ int32_t berth_agent_log_fd(int32_t* fd, berth_agent_log* log, berth_error** erro
     ABSL_RETURN_IF_ERROR(CheckOut(fd, "fd"));
     ABSL_ASSIGN_OR_RETURN(const auto object, Get<AgentLogObject>(log, "log"));
     absl::MutexLock lock(object->mutex);
-    berth::UniqueFd copy(fcntl(object->reader->fd(), F_DUPFD_CLOEXEC, 3));
-    if (!copy.ok()) return berth::ErrnoStatus(errno, "duplicate the descriptor of a log");
-    return PutFd(std::move(copy), fd);
+    return PutFdCopy(object->reader->fd(), fd);
   });
 }
 
@@ -124,6 +119,19 @@ int32_t berth_agent_log_abandoned(berth_agent_log* log) {
 const char* berth_agent_log_text(const berth_agent_log* log, int32_t field, size_t* size) {
   const std::shared_ptr<AgentLogObject> object = Handles::Find<AgentLogObject>(log);
   return GiveText(object == nullptr ? nullptr : TextOf(object->header, field), size);
+}
+
+int64_t berth_agent_log_number(const berth_agent_log* log, int32_t field) {
+  const std::shared_ptr<AgentLogObject> object = Handles::Find<AgentLogObject>(log);
+  if (object == nullptr) return -1;
+  absl::MutexLock lock(object->mutex);
+  switch (field) {
+    case BERTH_AGENT_LOG_STARTED_UNIX_NS:
+      return absl::ToUnixNanos(object->header.started);
+    case BERTH_AGENT_LOG_UNREADABLE:
+      return object->reader->unreadable_lines();
+  }
+  return -1;
 }
 
 void berth_agent_log_free(berth_agent_log* log) { Handles::Remove<AgentLogObject>(log); }

@@ -2,8 +2,6 @@
 
 #include "runtime/agent/agent_run.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,8 +25,6 @@
 #include "runtime/agent/event.h"
 #include "runtime/agent/result.h"
 #include "runtime/agent/subscribers.h"
-#include "sandbox/base/errno_status.h"
-#include "sandbox/base/unique_fd.h"
 
 namespace berth::capi {
 namespace {
@@ -38,21 +34,7 @@ struct AgentRunObject {
   static constexpr Kind kKind = Kind::kAgentRun;
   std::shared_ptr<RuntimeObject> runtime;
   std::unique_ptr<AgentRun> run;
-  absl::Mutex mutex;
-  bool driven ABSL_GUARDED_BY(mutex) = false;  // by one thread at a time
-
-  // Whether it is this thread's turn by then.
-  bool Take(absl::Time deadline) {
-    const auto free = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex) { return !driven; };
-    absl::MutexLock lock(mutex);
-    if (!mutex.AwaitWithDeadline(absl::Condition(&free), deadline)) return false;
-    driven = true;
-    return true;
-  }
-  void GiveBack() {
-    absl::MutexLock lock(mutex);
-    driven = false;
-  }
+  Turns turns;  // to drive it
 };
 
 struct AgentSubscriptionObject {
@@ -60,12 +42,6 @@ struct AgentSubscriptionObject {
   absl::Mutex mutex;
   std::unique_ptr<EventHub::Subscription> subscription ABSL_GUARDED_BY(mutex);
 };
-
-absl::Status PutCopy(int fd, int32_t* out) {
-  UniqueFd copy(fcntl(fd, F_DUPFD_CLOEXEC, 3));
-  if (!copy.ok()) return ErrnoStatus(errno, "duplicate the descriptor of an agent");
-  return PutFd(std::move(copy), out);
-}
 
 // The next event of a subscription, counting what was missed before it.
 std::shared_ptr<const AgentEvent> NextOf(EventHub::Subscription& subscription, int64_t* missed) {
@@ -103,7 +79,7 @@ int32_t berth_agent_run_fd(int32_t* fd, berth_agent_run* run, berth_error** erro
   return Guard(error, [&]() -> absl::Status {
     ABSL_RETURN_IF_ERROR(CheckOut(fd, "fd"));
     ABSL_ASSIGN_OR_RETURN(const auto object, Get<AgentRunObject>(run, "run"));
-    return PutCopy(object->run->fd(), fd);
+    return PutFdCopy(object->run->fd(), fd);
   });
 }
 
@@ -113,8 +89,8 @@ int32_t berth_agent_run_next(berth_agent_event** event, berth_agent_run* run, in
     ABSL_RETURN_IF_ERROR(CheckOut(event, "event"));
     ABSL_ASSIGN_OR_RETURN(const auto object, Get<AgentRunObject>(run, "run"));
     ABSL_ASSIGN_OR_RETURN(const absl::Time deadline, Deadline(timeout_ms));
-    if (!object->Take(deadline)) return PutAgentEvent(std::nullopt, event);
-    const absl::Cleanup give_back = [&] { object->GiveBack(); };
+    if (!object->turns.Take(deadline)) return PutAgentEvent(std::nullopt, event);
+    const absl::Cleanup give_back = [&] { object->turns.GiveBack(); };
     ABSL_ASSIGN_OR_RETURN(auto next, object->run->Next(deadline));
     return PutAgentEvent(std::move(next), event);
   });
@@ -131,10 +107,10 @@ int32_t berth_agent_run_drive(berth_agent_result** result, berth_agent_run* run,
     ABSL_RETURN_IF_ERROR(CheckOut(result, "result"));
     ABSL_ASSIGN_OR_RETURN(const auto object, Get<AgentRunObject>(run, "run"));
     ABSL_ASSIGN_OR_RETURN(const absl::Time deadline, Deadline(timeout_ms));
-    if (!object->Take(deadline)) {
+    if (!object->turns.Take(deadline)) {
       return absl::DeadlineExceededError("another thread drives this run");
     }
-    const absl::Cleanup give_back = [&] { object->GiveBack(); };
+    const absl::Cleanup give_back = [&] { object->turns.GiveBack(); };
     ABSL_ASSIGN_OR_RETURN(berth::AgentResult end, object->run->Drive(deadline));
     return PutAgentResult(std::move(end), result);
   });
@@ -189,7 +165,7 @@ int32_t berth_agent_subscription_fd(int32_t* fd, berth_agent_subscription* subsc
     ABSL_ASSIGN_OR_RETURN(const auto object,
                           Get<AgentSubscriptionObject>(subscription, "subscription"));
     absl::MutexLock lock(object->mutex);
-    return PutCopy(object->subscription->fd(), fd);
+    return PutFdCopy(object->subscription->fd(), fd);
   });
 }
 

@@ -41,9 +41,10 @@
    and the call that takes the spec reports it.
 
    (7) `timeout_ms` is the longest that a call may take, in milliseconds from now: 0 does not wait,
-   -1 waits without limit. Past it the code is BERTH_DEADLINE_EXCEEDED. Calls without it end by
-   themselves: those that ask a session's engine give up with BERTH_UNAVAILABLE after 20 s (60 s for
-   starts), those with `grace_ms` 60 s after the grace.
+   -1 waits without limit. Past it the code is BERTH_DEADLINE_EXCEEDED. (One call may take longer:
+   berth_sweep_watch_next finishes a sweep that it has begun.) Calls without it end by themselves:
+   those that ask a session's engine give up with BERTH_UNAVAILABLE after 20 s (60 s for starts),
+   those with `grace_ms` 60 s after the grace.
 
    (8) Descriptors that come out are the caller's to close, and have FD_CLOEXEC set. Those that go
    in stay the caller's.

@@ -2,7 +2,7 @@
 // errors that go out, and the line that no exception crosses.
 //
 //   int32_t berth_session_resize(berth_session* session, uint16_t rows, uint16_t cols,
-//   berth_error** error) {
+//                                berth_error** error) {
 //     return Guard(error, [&]() -> absl::Status {
 //       ABSL_ASSIGN_OR_RETURN(auto object, Get<SessionObject>(session, "session"));
 //       return object->session->Resize({rows, cols});
@@ -106,6 +106,8 @@ struct StringObject {
 
 absl::Status PutString(std::string text, berth_string** out);
 absl::Status PutFd(absl::StatusOr<UniqueFd> fd, int32_t* out);
+// The caller's own copy of one that an object keeps.
+absl::Status PutFdCopy(int fd, int32_t* out);
 
 // What functions that return a text do: its data, and its size where it is wanted.
 inline const char* GiveText(const std::string* text, size_t* size) {

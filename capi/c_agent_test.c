@@ -129,6 +129,9 @@ static void test_events_usage_and_result(berth_runtime* runtime, const char* sta
   CHECK_OK(berth_agent_log_open(&log, state_dir, strlen(state_dir), id, id_size, &last_error));
   CHECK_TEXT("story-9", berth_agent_log_text(log, BERTH_AGENT_LOG_STORY_ID, NULL));
   CHECK_TEXT("claude", berth_agent_log_text(log, BERTH_AGENT_LOG_AGENT, NULL));
+  CHECK(berth_agent_log_number(log, BERTH_AGENT_LOG_STARTED_UNIX_NS) > 0);
+  CHECK(berth_agent_log_number(log, BERTH_AGENT_LOG_UNREADABLE) == 0);
+  CHECK(berth_agent_log_number(log, 50) == -1 && berth_agent_log_number(NULL, 0) == -1);
   int logged = 0;
   for (berth_agent_event* event = NULL;; ++logged) {
     CHECK_OK(berth_agent_log_next(&event, log, &last_error));

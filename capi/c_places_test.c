@@ -1,115 +1,13 @@
-/* What a C program has besides sessions: sweeps, ports, environments, single processes, images. */
+/* What a C program has besides sessions: ports, environments, single processes, images. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "capi/berth.h"
 #include "capi/c_test_support.h"
-
-extern char** environ;
-
-/* The program that is killed: a durable session, and one that ends with it. */
-static int make_and_wait(const char* state_dir) {
-  berth_runtime* runtime = new_runtime(state_dir);
-  berth_session_spec* spec = NULL;
-  berth_session* session = NULL;
-  CHECK_OK(berth_session_spec_new(&spec, "orphan", 6, &last_error));
-  static const char line[] = "setsid sleep 1000 & (setsid sleep 1000 &) ; exec sleep 1000";
-  berth_session_spec_set_shell(spec, line, sizeof(line) - 1);
-  berth_session_spec_set_durable(spec, 0);
-  CHECK_OK(berth_session_create(&session, runtime, spec, &last_error));
-  CHECK(write(STDOUT_FILENO, "made\n", 5) == 5);
-  pause();
-  return 0;
-}
-
-static int64_t sweep(const char* state_dir, uint32_t flags, int32_t number) {
-  berth_sweep_options* options = NULL;
-  berth_sweep_report* report = NULL;
-  CHECK_OK(berth_sweep_options_new(&options, &last_error));
-  CHECK_OK(berth_sweep_options_set_flags(options, flags));
-  CHECK_OK(berth_sweep_options_set_time(options, BERTH_SWEEP_GRACE, 1000));
-  CHECK_OK(berth_sweep(&report, state_dir, strlen(state_dir), options, &last_error));
-  const int64_t found = berth_sweep_report_number(report, number);
-  CHECK(berth_sweep_report_number(report, BERTH_SWEEP_FAILED) == 0);
-  for (int64_t i = 0; i < berth_sweep_report_number(report, BERTH_SWEEP_ITEMS); ++i) {
-    berth_sweep_item item;
-    berth_strings* because = NULL;
-    CHECK_OK(berth_sweep_report_at(&item, report, (size_t)i, &last_error));
-    CHECK(item.kind_size > 0 && item.error_size == 0);
-    CHECK_OK(berth_sweep_report_because(&because, NULL, report, (size_t)i, &last_error));
-    CHECK(berth_strings_count(because) > 0);
-    berth_strings_free(because);
-  }
-  for (int32_t format = BERTH_SWEEP_TEXT; format <= BERTH_SWEEP_METRICS; ++format) {
-    berth_string* text = NULL;
-    CHECK_OK(berth_sweep_report_format(&text, report, format, &last_error));
-    CHECK(strlen(berth_string_data(text, NULL)) > 0);
-    berth_string_free(text);
-  }
-  berth_sweep_report_free(report);
-  berth_sweep_options_free(options);
-  return found;
-}
-
-/* An owner is killed: after one sweep nothing of it is left; what has a living owner stays. */
-static void test_orphans_are_swept(berth_runtime* runtime, const char* state_dir, char* self) {
-  berth_session* mine = new_session(runtime, "mine", "exec cat", 24);
-  int out[2];
-  CHECK(pipe2(out, O_CLOEXEC) == 0);
-  posix_spawn_file_actions_t actions;
-  CHECK(posix_spawn_file_actions_init(&actions) == 0);
-  CHECK(posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO) == 0);
-  char* argv[] = {self, "make", (char*)state_dir, NULL};
-  pid_t owner = 0;
-  CHECK(posix_spawn(&owner, self, &actions, NULL, argv, environ) == 0);
-  posix_spawn_file_actions_destroy(&actions);
-  close(out[1]);
-  free(read_until(out[0], "made\n"));
-  close(out[0]);
-  /* The keeper of the orphan is stopped, so that only the sweep can end it. */
-  CHECK(kill(owner, SIGKILL) == 0 && waitpid(owner, NULL, 0) == owner);
-  sweep(state_dir, BERTH_SWEEP_DRY_RUN | BERTH_SWEEP_SHOW_KEPT, BERTH_SWEEP_ITEMS);
-  sweep(state_dir, 0, BERTH_SWEEP_DONE);
-  berth_session* gone = NULL;
-  CHECK_CODE(BERTH_NOT_FOUND, berth_session_find(&gone, runtime, "orphan", 6, &last_error));
-  int32_t liveness = -1;
-  CHECK_OK(berth_session_liveness(&liveness, NULL, mine, &last_error));
-  CHECK(liveness == BERTH_ALIVE);
-  berth_sweep_report* why = NULL;
-  CHECK_OK(berth_sweep_explain(&why, state_dir, strlen(state_dir), "mine", 4, NULL, &last_error));
-  berth_sweep_item item;
-  CHECK_OK(berth_sweep_report_at(&item, why, 0, &last_error));
-  CHECK(item.verdict == BERTH_VERDICT_KEEP);
-  berth_sweep_report_free(why);
-  CHECK_CODE(BERTH_NOT_FOUND, berth_sweep_explain(&why, state_dir, strlen(state_dir), "nobody", 6,
-                                                  NULL, &last_error));
-  CHECK_OK(berth_session_destroy(mine, 0, &last_error));
-  berth_session_free(mine);
-}
-
-static void test_sweep_options_that_are_wrong(void) {
-  berth_sweep_options* options = NULL;
-  berth_sweep_report* report = NULL;
-  berth_strings* only = NULL;
-  CHECK_OK(berth_sweep_options_new(&options, &last_error));
-  CHECK_OK(berth_strings_new(&only, &last_error));
-  berth_strings_add(only, "(", 1);
-  CHECK_CODE(BERTH_INVALID_ARGUMENT, berth_sweep_options_set_filter(options, only, NULL));
-  CHECK_CODE(BERTH_INVALID_ARGUMENT, berth_sweep_options_set_time(options, 50, 1));
-  CHECK_CODE(BERTH_INVALID_ARGUMENT, berth_sweep(&report, "/x", 2, options, &last_error));
-  berth_strings_free(only);
-  berth_sweep_options_free(options);
-}
 
 static void test_ports(const char* state_dir) {
   uint16_t port = 0;
@@ -250,12 +148,9 @@ static void test_images_without_an_engine(void) {
   CHECK(image == NULL && calls == 0 && berth_image_text(image, BERTH_IMAGE_ID, NULL) == NULL);
 }
 
-int main(int argc, char** argv) {
-  if (argc == 3 && strcmp(argv[1], "make") == 0) return make_and_wait(argv[2]);
+int main(void) {
   const char* state_dir = make_state_dir();
   berth_runtime* runtime = new_runtime(state_dir);
-  test_orphans_are_swept(runtime, state_dir, argv[0]);
-  test_sweep_options_that_are_wrong();
   test_ports(state_dir);
   test_environments(runtime);
   test_tracked(runtime);

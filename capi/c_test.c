@@ -38,6 +38,31 @@ static void test_versions(void) {
   CHECK_TEXT("UNKNOWN", berth_code_name(12345));
 }
 
+static void test_names(void) {
+  CHECK_TEXT("unknown", berth_liveness_name(BERTH_LIVENESS_UNKNOWN));
+  CHECK_TEXT("alive", berth_liveness_name(BERTH_ALIVE));
+  CHECK_TEXT("dead", berth_liveness_name(BERTH_DEAD));
+  CHECK_TEXT("unknown", berth_session_state_name(BERTH_STATE_UNKNOWN));
+  CHECK_TEXT("starting", berth_session_state_name(BERTH_STATE_STARTING));
+  CHECK_TEXT("running", berth_session_state_name(BERTH_STATE_RUNNING));
+  CHECK_TEXT("exited", berth_session_state_name(BERTH_STATE_EXITED));
+  CHECK_TEXT("queued", berth_delivery_name(BERTH_QUEUED));
+  CHECK_TEXT("confirmed", berth_delivery_name(BERTH_CONFIRMED));
+  CHECK_TEXT("added", berth_change_kind_name(BERTH_CHANGE_ADDED));
+  CHECK_TEXT("symlink", berth_change_type_name(BERTH_CHANGE_SYMLINK));
+  CHECK_TEXT("weaker", berth_ability_state_name(BERTH_ABILITY_WEAKER));
+  CHECK_TEXT("doubt", berth_verdict_name(BERTH_VERDICT_DOUBT));
+  CHECK_TEXT("done", berth_sweep_result_name(BERTH_SWEPT_DONE));
+  const char* (*const names[])(int32_t) = {berth_liveness_name,    berth_session_state_name,
+                                           berth_delivery_name,    berth_change_kind_name,
+                                           berth_change_type_name, berth_ability_state_name,
+                                           berth_verdict_name,     berth_sweep_result_name};
+  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
+    CHECK_TEXT("unknown", names[i](-1));
+    CHECK_TEXT("unknown", names[i](12345));
+  }
+}
+
 /* Create, alive, send, capture, destroy, dead, destroy again; then it is not found. */
 static void test_lifecycle(berth_runtime* runtime) {
   berth_session* session = new_session(runtime, "one", "exec cat", 24);
@@ -148,6 +173,10 @@ static void test_session_calls(berth_runtime* runtime, const char* state_dir) {
   berth_exit status;
   CHECK_OK(berth_session_wait(&status, session, 0, &last_error));
   CHECK(status.signal == SIGKILL && status.reason == BERTH_END_STOPPED);
+  CHECK(berth_exit_shell_code(&status) == 128 + SIGKILL && berth_exit_success(&status) == 0);
+  const berth_exit well = {.code = 0, .reason = BERTH_END_EXITED};
+  CHECK(berth_exit_shell_code(&well) == 0 && berth_exit_success(&well) == 1);
+  CHECK(berth_exit_shell_code(NULL) == -1 && berth_exit_success(NULL) == 0);
   destroy(session);
 }
 
@@ -373,6 +402,7 @@ int main(int argc, char** argv) {
   const char* state_dir = make_state_dir();
   berth_runtime* runtime = new_runtime(state_dir);
   test_versions();
+  test_names();
   test_lifecycle(runtime);
   test_session_calls(runtime, state_dir);
   test_environment(runtime);

@@ -1,5 +1,7 @@
 // Codes, errors and the checks at the boundary.
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +19,7 @@
 #include "capi/berth.h"
 #include "capi/boundary.h"
 #include "capi/handles.h"
+#include "sandbox/base/errno_status.h"
 #include "sandbox/base/unique_fd.h"
 
 namespace berth::capi {
@@ -104,6 +107,12 @@ absl::StatusOr<absl::Time> Deadline(int64_t timeout_ms) {
 absl::Status PutString(std::string text, berth_string** out) {
   *out = Handles::Add<berth_string>(std::make_shared<StringObject>(StringObject{std::move(text)}));
   return absl::OkStatus();
+}
+
+absl::Status PutFdCopy(int fd, int32_t* out) {
+  UniqueFd copy(fcntl(fd, F_DUPFD_CLOEXEC, 3));
+  if (!copy.ok()) return ErrnoStatus(errno, "duplicate a descriptor");
+  return PutFd(std::move(copy), out);
 }
 
 absl::Status PutFd(absl::StatusOr<UniqueFd> fd, int32_t* out) {

@@ -1,7 +1,5 @@
 // Events of a runtime.
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,8 +18,6 @@
 #include "capi/handles.h"
 #include "capi/objects.h"
 #include "runtime/runtime.h"
-#include "sandbox/base/errno_status.h"
-#include "sandbox/base/unique_fd.h"
 #include "sandbox/base/wait_fd.h"
 #include "sandbox/violation.h"
 
@@ -49,15 +45,12 @@ absl::StatusOr<std::optional<Event>> Next(Runtime& runtime, absl::Time deadline)
 
 using namespace berth::capi;  // NOLINT: see spec.cc
 using ::berth::Event;
-using ::berth::UniqueFd;
 
 int32_t berth_runtime_event_fd(int32_t* fd, berth_runtime* runtime, berth_error** error) {
   return Guard(error, [&]() -> absl::Status {
     ABSL_RETURN_IF_ERROR(CheckOut(fd, "fd"));
     ABSL_ASSIGN_OR_RETURN(const auto object, Get<RuntimeObject>(runtime, "runtime"));
-    UniqueFd copy(fcntl(object->runtime->event_fd(), F_DUPFD_CLOEXEC, 3));
-    if (!copy.ok()) return berth::ErrnoStatus(errno, "duplicate the event descriptor");
-    return PutFd(std::move(copy), fd);
+    return PutFdCopy(object->runtime->event_fd(), fd);
   });
 }
 

@@ -54,6 +54,7 @@ enum class Kind : uint8_t {
   kAgentRun,
   kAgentSubscription,
   kAgentLog,
+  kSweepWatch,
 };
 
 class Handles {

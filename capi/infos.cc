@@ -30,6 +30,13 @@ struct InfosObject {
   std::vector<SessionInfo> infos;
 };
 
+// With a reason of ours, whatever came in.
+ExitStatus StatusOf(const berth_exit& status) {
+  const bool known = status.reason >= BERTH_END_UNKNOWN && status.reason <= BERTH_END_VIOLATION;
+  return {status.code, status.signal,
+          known ? static_cast<EndReason>(status.reason) : EndReason::kUnknown};
+}
+
 // Null past the end. Lives as long as the object.
 const SessionInfo* InfoAt(const std::shared_ptr<InfosObject>& object, size_t index) {
   return object != nullptr && index < object->infos.size() ? &object->infos[index] : nullptr;
@@ -143,12 +150,16 @@ int32_t berth_exit_describe(berth_string** text, const berth_exit* status, berth
   return Guard(error, [&]() -> absl::Status {
     ABSL_RETURN_IF_ERROR(CheckOut(text, "text"));
     if (status == nullptr) return NoObject(nullptr, "status");
-    berth::ExitStatus known{status->code, status->signal, berth::EndReason::kUnknown};
-    if (status->reason >= BERTH_END_UNKNOWN && status->reason <= BERTH_END_VIOLATION) {
-      known.reason = static_cast<berth::EndReason>(status->reason);
-    }
-    return PutString(berth::Describe(known), text);
+    return PutString(berth::Describe(StatusOf(*status)), text);
   });
+}
+
+int32_t berth_exit_success(const berth_exit* status) {
+  return status != nullptr && StatusOf(*status).success() ? 1 : 0;
+}
+
+int32_t berth_exit_shell_code(const berth_exit* status) {
+  return status == nullptr ? -1 : StatusOf(*status).ShellCode();
 }
 
 size_t berth_infos_count(const berth_infos* infos) {

@@ -45,18 +45,6 @@ absl::StatusOr<Identity> GetIdentity(const berth_identity* identity) {
                   .pid_namespace = identity->pid_namespace};
 }
 
-int32_t LivenessNumber(Liveness liveness) {
-  switch (liveness) {
-    case Liveness::kAlive:
-      return BERTH_ALIVE;
-    case Liveness::kDead:
-      return BERTH_DEAD;
-    case Liveness::kUnknown:
-      break;
-  }
-  return BERTH_LIVENESS_UNKNOWN;
-}
-
 static_assert(static_cast<int>(ProcessState::kWaking) == BERTH_PROCESS_WAKING &&
               static_cast<int>(ProcessState::kZombie) == BERTH_PROCESS_ZOMBIE &&
               static_cast<int>(CheckState::kMissing) == BERTH_ABILITY_MISSING);

@@ -9,17 +9,21 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/cleanup/cleanup.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "capi/berth.h"
 #include "capi/boundary.h"
 #include "capi/handles.h"
 #include "runtime/change.h"
 #include "runtime/env.h"
 #include "runtime/process.h"
+#include "runtime/record/identity.h"
 #include "runtime/runtime.h"
 #include "runtime/session.h"
 #include "runtime/spec.h"
@@ -97,6 +101,28 @@ absl::Status PutSession(std::shared_ptr<RuntimeObject> runtime, const void* runt
 absl::Status PutProcess(std::shared_ptr<RuntimeObject> runtime, const void* runtime_handle,
                         berth_process** out, MakeProcess make);
 
+// Of what is for one thread at a time and takes long, so that the others wait no longer than they
+// were told to.
+class Turns {
+ public:
+  // Whether it is this thread's turn by then.
+  bool Take(absl::Time deadline) {
+    const auto free = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return !taken_; };
+    absl::MutexLock lock(mutex_);
+    if (!mutex_.AwaitWithDeadline(absl::Condition(&free), deadline)) return false;
+    taken_ = true;
+    return true;
+  }
+  void GiveBack() {
+    absl::MutexLock lock(mutex_);
+    taken_ = false;
+  }
+
+ private:
+  absl::Mutex mutex_;
+  bool taken_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
 // A call on a session: `body` takes it and returns a Status.
 template <typename Body>
 int32_t OnSession(const berth_session* session, berth_error** error, Body&& body) {
@@ -119,6 +145,9 @@ absl::Status PutChanges(std::vector<::berth::Change> changes, berth_changes** ou
 absl::StatusOr<Policy> GetPolicy(const berth_policy* policy);
 absl::Status PutStrings(std::vector<std::string> texts, berth_strings** out);
 absl::Status PutInfos(std::vector<SessionInfo> infos, berth_infos** out);
+
+// In C, 0 is what is not known.
+int32_t LivenessNumber(Liveness liveness);
 
 // Null `out` is fine for these two.
 absl::Status PutExit(const absl::StatusOr<ExitStatus>& status, berth_exit* out);

@@ -22,24 +22,6 @@
 #include "capi/objects.h"
 #include "runtime/types.h"
 
-namespace berth::capi {
-namespace {
-
-int32_t LivenessValue(Liveness liveness) {
-  switch (liveness) {
-    case Liveness::kAlive:
-      return BERTH_ALIVE;
-    case Liveness::kDead:
-      return BERTH_DEAD;
-    case Liveness::kUnknown:
-      break;
-  }
-  return BERTH_LIVENESS_UNKNOWN;
-}
-
-}  // namespace
-}  // namespace berth::capi
-
 using namespace berth::capi;  // NOLINT: see spec.cc
 using ::berth::Session;
 
@@ -75,7 +57,7 @@ int32_t berth_session_liveness(int32_t* liveness, berth_string** reason, berth_s
     if (reason != nullptr) {
       ABSL_RETURN_IF_ERROR(PutString(std::move(report.reason), reason));
     }
-    *liveness = LivenessValue(report.liveness);
+    *liveness = LivenessNumber(report.liveness);
     return absl::OkStatus();
   });
 }

@@ -21,6 +21,7 @@
 #include "capi/boundary.h"
 #include "capi/handles.h"
 #include "capi/objects.h"
+#include "capi/sweep_objects.h"
 #include "reaper/decide.h"
 #include "reaper/engines.h"
 #include "reaper/filter.h"
@@ -31,12 +32,6 @@
 namespace berth::capi {
 namespace {
 
-struct SweepOptionsObject {
-  static constexpr Kind kKind = Kind::kSweepOptions;
-  reaper::Options options;
-  absl::Status error;
-};
-
 struct SweepReportObject {
   static constexpr Kind kKind = Kind::kSweepReport;
   reaper::Report report;
@@ -44,24 +39,14 @@ struct SweepReportObject {
   std::vector<std::string> errors;  // in words, one for each item
 };
 
-absl::StatusOr<reaper::Options> GetOptions(const berth_sweep_options* options) {
-  if (options == nullptr) return reaper::Options();
-  ABSL_ASSIGN_OR_RETURN(const auto object, Get<SweepOptionsObject>(options, "options"));
-  ABSL_RETURN_IF_ERROR(object->error);
-  return object->options;
+// The store of a state directory, for the time of a call.
+absl::StatusOr<std::unique_ptr<Store>> OpenStore(const char* state_dir, size_t size) {
+  ABSL_ASSIGN_OR_RETURN(const absl::string_view path, Text(state_dir, size, "state_dir"));
+  return Store::Open(std::string(path));
 }
 
-absl::Status PutReport(reaper::Report report, bool dry_run, berth_sweep_report** out) {
-  auto object = std::make_shared<SweepReportObject>();
-  for (const reaper::Item& item : report.items) {
-    object->errors.emplace_back(item.error.message());
-  }
-  object->report = std::move(report);
-  object->dry_run = dry_run;
-  return Put(std::move(object), out);
-}
-
-absl::StatusOr<absl::Duration*> TimeOf(reaper::Options& options, int32_t which) {
+absl::StatusOr<absl::Duration*> TimeOf(SweepOptionsObject& object, int32_t which) {
+  reaper::Options& options = object.options;
   switch (which) {
     case BERTH_SWEEP_OLDER_THAN:
       return &options.older_than;
@@ -75,6 +60,10 @@ absl::StatusOr<absl::Duration*> TimeOf(reaper::Options& options, int32_t which) 
       return &options.time;
     case BERTH_SWEEP_LOCK_WAIT:
       return &options.lock_wait;
+    case BERTH_SWEEP_SETTLE:
+      return &object.watch.settle;
+    case BERTH_SWEEP_EVERY:
+      return &object.watch.every;
   }
   return NoSuch("time of a sweep", which);
 }
@@ -114,6 +103,24 @@ static_assert(static_cast<int>(reaper::Verdict::kKeep) == BERTH_VERDICT_KEEP &&
               static_cast<int>(reaper::Result::kOutOfTime) == BERTH_SWEPT_OUT_OF_TIME);
 
 }  // namespace
+
+absl::StatusOr<SweepOptionsObject> GetSweepOptions(const berth_sweep_options* options) {
+  if (options == nullptr) return SweepOptionsObject();
+  ABSL_ASSIGN_OR_RETURN(const auto object, Get<SweepOptionsObject>(options, "options"));
+  ABSL_RETURN_IF_ERROR(object->error);
+  return *object;
+}
+
+absl::Status PutReport(reaper::Report report, bool dry_run, berth_sweep_report** out) {
+  auto object = std::make_shared<SweepReportObject>();
+  for (const reaper::Item& item : report.items) {
+    object->errors.emplace_back(item.error.message());
+  }
+  object->report = std::move(report);
+  object->dry_run = dry_run;
+  return Put(std::move(object), out);
+}
+
 }  // namespace berth::capi
 
 using namespace berth::capi;  // NOLINT: see spec.cc
@@ -144,8 +151,9 @@ int32_t berth_sweep_options_set_flags(berth_sweep_options* options, uint32_t fla
 
 int32_t berth_sweep_options_set_time(berth_sweep_options* options, int32_t which, int64_t ms) {
   return Change<SweepOptionsObject>(options, [&](SweepOptionsObject& object) -> absl::Status {
-    ABSL_ASSIGN_OR_RETURN(absl::Duration * time, TimeOf(object.options, which));
-    ABSL_ASSIGN_OR_RETURN(*time, Milliseconds(ms, which == BERTH_SWEEP_FORGET_ENDED, "ms"));
+    ABSL_ASSIGN_OR_RETURN(absl::Duration * time, TimeOf(object, which));
+    const bool may_be_never = which == BERTH_SWEEP_FORGET_ENDED || which == BERTH_SWEEP_EVERY;
+    ABSL_ASSIGN_OR_RETURN(*time, Milliseconds(ms, may_be_never, "ms"));
     return absl::OkStatus();
   });
 }
@@ -164,12 +172,11 @@ int32_t berth_sweep(berth_sweep_report** report, const char* state_dir, size_t s
                     const berth_sweep_options* options, berth_error** error) {
   return Guard(error, [&]() -> absl::Status {
     ABSL_RETURN_IF_ERROR(CheckOut(report, "report"));
-    ABSL_ASSIGN_OR_RETURN(const reaper::Options how, GetOptions(options));
-    ABSL_ASSIGN_OR_RETURN(const absl::string_view path,
-                          Text(state_dir, state_dir_size, "state_dir"));
-    ABSL_ASSIGN_OR_RETURN(const auto store, berth::Store::Open(std::string(path)));
-    ABSL_ASSIGN_OR_RETURN(reaper::Report swept, reaper::Sweep(*store, how, reaper::MakeEngines()));
-    return PutReport(std::move(swept), how.dry_run, report);
+    ABSL_ASSIGN_OR_RETURN(const SweepOptionsObject how, GetSweepOptions(options));
+    ABSL_ASSIGN_OR_RETURN(const auto store, OpenStore(state_dir, state_dir_size));
+    ABSL_ASSIGN_OR_RETURN(reaper::Report swept,
+                          reaper::Sweep(*store, how.options, reaper::MakeEngines()));
+    return PutReport(std::move(swept), how.options.dry_run, report);
   });
 }
 
@@ -178,13 +185,11 @@ int32_t berth_sweep_explain(berth_sweep_report** report, const char* state_dir,
                             const berth_sweep_options* options, berth_error** error) {
   return Guard(error, [&]() -> absl::Status {
     ABSL_RETURN_IF_ERROR(CheckOut(report, "report"));
-    ABSL_ASSIGN_OR_RETURN(const reaper::Options how, GetOptions(options));
-    ABSL_ASSIGN_OR_RETURN(const absl::string_view path,
-                          Text(state_dir, state_dir_size, "state_dir"));
+    ABSL_ASSIGN_OR_RETURN(const SweepOptionsObject how, GetSweepOptions(options));
     ABSL_ASSIGN_OR_RETURN(const absl::string_view which, Text(id, id_size, "id"));
-    ABSL_ASSIGN_OR_RETURN(const auto store, berth::Store::Open(std::string(path)));
-    ABSL_ASSIGN_OR_RETURN(reaper::Item item,
-                          reaper::Explain(*store, std::string(which), how, reaper::MakeEngines()));
+    ABSL_ASSIGN_OR_RETURN(const auto store, OpenStore(state_dir, state_dir_size));
+    ABSL_ASSIGN_OR_RETURN(reaper::Item item, reaper::Explain(*store, std::string(which),
+                                                             how.options, reaper::MakeEngines()));
     reaper::Report one;
     one.state_dir = store->dir().path();
     one.Add(std::move(item), true);
@@ -252,6 +257,17 @@ int32_t berth_sweep_report_format(berth_string** text, const berth_sweep_report*
         return PutString(reaper::ToMetrics({object->report}, absl::Now()), text);
     }
     return NoSuch("format of a report", format);
+  });
+}
+
+int32_t berth_sweep_report_from_json(berth_sweep_report** report, const char* json,
+                                     size_t json_size, berth_error** error) {
+  return Guard(error, [&]() -> absl::Status {
+    ABSL_RETURN_IF_ERROR(CheckOut(report, "report"));
+    ABSL_ASSIGN_OR_RETURN(const absl::string_view text, Text(json, json_size, "json"));
+    ABSL_ASSIGN_OR_RETURN(reaper::Report read, reaper::ReportFromJson(text));
+    const bool dry_run = read.planned > 0;
+    return PutReport(std::move(read), dry_run, report);
   });
 }
 

@@ -1,7 +1,5 @@
 // What policies have stopped.
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,8 +20,6 @@
 #include "capi/objects.h"
 #include "runtime/change.h"
 #include "runtime/session.h"
-#include "sandbox/base/errno_status.h"
-#include "sandbox/base/unique_fd.h"
 #include "sandbox/violation.h"
 
 namespace berth::capi {
@@ -109,9 +105,7 @@ int32_t berth_violation_feed_fd(int32_t* fd, berth_violation_feed* feed, berth_e
     ABSL_RETURN_IF_ERROR(CheckOut(fd, "fd"));
     ABSL_ASSIGN_OR_RETURN(const auto object, Get<ViolationFeedObject>(feed, "feed"));
     absl::MutexLock lock(object->mutex);
-    berth::UniqueFd copy(fcntl(object->feed->fd(), F_DUPFD_CLOEXEC, 3));
-    if (!copy.ok()) return berth::ErrnoStatus(errno, "duplicate the descriptor of a feed");
-    return PutFd(std::move(copy), fd);
+    return PutFdCopy(object->feed->fd(), fd);
   });
 }
 

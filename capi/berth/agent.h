@@ -282,6 +282,12 @@ enum berth_agent_log_text {
   BERTH_AGENT_LOG_STORY_ID = 4
 };
 BERTH_API const char* berth_agent_log_text(const berth_agent_log* log, int32_t field, size_t* size);
+enum berth_agent_log_number {
+  BERTH_AGENT_LOG_STARTED_UNIX_NS = 0,
+  BERTH_AGENT_LOG_UNREADABLE = 1 /* lines that were passed over by now */
+};
+/* -1 for a field that is not known, and if it is no log. */
+BERTH_API int64_t berth_agent_log_number(const berth_agent_log* log, int32_t field);
 BERTH_API void berth_agent_log_free(berth_agent_log* log);
 
 #ifdef __cplusplus

@@ -19,6 +19,8 @@ enum berth_ability_state {
   BERTH_ABILITY_WEAKER = 1,
   BERTH_ABILITY_MISSING = 2
 };
+/* "unknown" for a value that is not listed. */
+BERTH_API const char* berth_ability_state_name(int32_t state);
 
 typedef struct berth_ability {
   const char* area; /* "kernel", "sandbox", "limits", "tiers", "engines", "state" */

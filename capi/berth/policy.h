@@ -234,6 +234,9 @@ enum berth_change_type {
   BERTH_CHANGE_SYMLINK = 3,
   BERTH_CHANGE_OTHER = 4 /* listed, and never made in the real folder */
 };
+/* "unknown" for a value that is not listed. */
+BERTH_API const char* berth_change_kind_name(int32_t kind);
+BERTH_API const char* berth_change_type_name(int32_t file_type);
 
 typedef struct berth_change {
   const char* folder; /* the copy-on-write one, on the host */

@@ -120,6 +120,8 @@ enum berth_session_state {
   BERTH_STATE_RUNNING = 2,
   BERTH_STATE_EXITED = 3
 };
+/* "unknown" for a value that is not listed, too. */
+BERTH_API const char* berth_session_state_name(int32_t state);
 
 enum berth_info_text {
   BERTH_INFO_HANDLE = 0,

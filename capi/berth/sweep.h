@@ -22,7 +22,11 @@ enum berth_sweep_time {
   BERTH_SWEEP_GRACE = 2,        /* between TERM and KILL; 5 s */
   BERTH_SWEEP_PER_OBJECT = 3,   /* to end one and prove it gone; 30 s */
   BERTH_SWEEP_TOTAL = 4,        /* for everything; 5 min */
-  BERTH_SWEEP_LOCK_WAIT = 5     /* for another reaper to finish; 10 s */
+  BERTH_SWEEP_LOCK_WAIT = 5,    /* for another reaper to finish; 10 s */
+  /* Of a watch: how long after an event the sweep begins, so that many at once make one; 100 ms */
+  BERTH_SWEEP_SETTLE = 6,
+  /* Of a watch: a sweep even if nothing happened, for what depends on age; -1 (never) */
+  BERTH_SWEEP_EVERY = 7
 };
 
 BERTH_API int32_t berth_sweep_options_new(berth_sweep_options** options, berth_error** error);
@@ -68,12 +72,15 @@ enum berth_verdict {
   BERTH_VERDICT_CLEAR = 2, /* end and remove what is left, but for the record */
   BERTH_VERDICT_DOUBT = 3  /* touch nothing, tell the operator */
 };
+/* "keep", "reap", "clear", "doubt"; "unknown" for a value that is not listed; so below. */
+BERTH_API const char* berth_verdict_name(int32_t verdict);
 enum berth_sweep_result {
   BERTH_SWEPT_NOTHING = 0, /* nothing was to be done, or it was a dry run */
   BERTH_SWEPT_DONE = 1,    /* and proven */
   BERTH_SWEPT_FAILED = 2,
   BERTH_SWEPT_OUT_OF_TIME = 3
 };
+BERTH_API const char* berth_sweep_result_name(int32_t result);
 
 typedef struct berth_sweep_item {
   const char* kind; /* "session", "record", "lease", "port", "socket", "cgroup", "container", … */
@@ -100,7 +107,35 @@ BERTH_API int32_t berth_sweep_report_because(berth_strings** because, berth_stri
 enum berth_sweep_format { BERTH_SWEEP_TEXT = 0, BERTH_SWEEP_JSON = 1, BERTH_SWEEP_METRICS = 2 };
 BERTH_API int32_t berth_sweep_report_format(berth_string** text, const berth_sweep_report* report,
                                             int32_t format, berth_error** error);
+/* The report of a sweep that another process did, from BERTH_SWEEP_JSON (or berth-reaper --json).
+   BERTH_INVALID_ARGUMENT if it is none. */
+BERTH_API int32_t berth_sweep_report_from_json(berth_sweep_report** report, const char* json,
+                                               size_t json_size, berth_error** error);
 BERTH_API void berth_sweep_report_free(berth_sweep_report* report);
+
+/* ---- Sweeps whenever there may be something to do ---- */
+
+typedef struct berth_sweep_watch berth_sweep_watch;
+
+/* Of a state directory (as for berth_runtime_new). A sweep is due at once, and then when an owner
+   or the keeper of a durable session ends, when a new one appears, when an engine tells of
+   something of ours. Nothing is polled and no thread is started: the sweeps are done by next.
+   `options` may be NULL. */
+BERTH_API int32_t berth_sweep_watch_new(berth_sweep_watch** watch, const char* state_dir,
+                                        size_t state_dir_size, const berth_sweep_options* options,
+                                        berth_error** error);
+/* Readable while next has something to do: for poll, never read it. */
+BERTH_API int32_t berth_sweep_watch_fd(int32_t* fd, berth_sweep_watch* watch, berth_error** error);
+/* Waits until a sweep is due and does it. BERTH_OK and NULL if none was due in time; one that was
+   is finished, which takes BERTH_SWEEP_LOCK_WAIT and BERTH_SWEEP_TOTAL at most. What fails is tried
+   again at the next event (BERTH_ABORTED: another reaper was at work). Only BERTH_CANCELLED (it was
+   stopped) and BERTH_FAILED_PRECONDITION (it cannot watch) stay. */
+BERTH_API int32_t berth_sweep_watch_next(berth_sweep_report** report, berth_sweep_watch* watch,
+                                         int64_t timeout_ms, berth_error** error);
+/* Has next return BERTH_CANCELLED, now and later; a sweep that has begun is finished. */
+BERTH_API int32_t berth_sweep_watch_stop(berth_sweep_watch* watch, berth_error** error);
+/* And stops it. */
+BERTH_API void berth_sweep_watch_free(berth_sweep_watch* watch);
 
 #ifdef __cplusplus
 }

@@ -33,6 +33,11 @@ typedef struct berth_exit {
 BERTH_API int32_t berth_exit_describe(berth_string** text, const berth_exit* status,
                                       berth_error** error);
 
+/* 1 if it exited by itself with code 0, else 0. */
+BERTH_API int32_t berth_exit_success(const berth_exit* status);
+/* What a shell would give as its code: 128 + signal for a death by signal. -1 for NULL. */
+BERTH_API int32_t berth_exit_shell_code(const berth_exit* status);
+
 /* What a session or a process tree uses. Negative: not known here. */
 typedef struct berth_stats {
   int64_t cpu_ns; /* user + system */
@@ -57,6 +62,8 @@ enum berth_liveness {
   BERTH_ALIVE = 1,
   BERTH_DEAD = 2
 };
+/* "alive", "dead", "unknown". */
+BERTH_API const char* berth_liveness_name(int32_t liveness);
 
 /* What is known of a sent message. Each includes the ones before it. */
 enum berth_delivery {
@@ -65,6 +72,8 @@ enum berth_delivery {
   BERTH_SUBMITTED = 2, /* and the submit key after them */
   BERTH_CONFIRMED = 3  /* and the program answered with output after it */
 };
+/* "unknown" for a value that is not listed. */
+BERTH_API const char* berth_delivery_name(int32_t delivery);
 
 enum berth_stream { BERTH_STDIN = 0, BERTH_STDOUT = 1, BERTH_STDERR = 2 };
 

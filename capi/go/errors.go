@@ -107,6 +107,11 @@ func view(text string) (*C.char, C.size_t) {
 	return (*C.char)(unsafe.Pointer(unsafe.StringData(text))), C.size_t(len(text))
 }
 
+// viewBytes is the same of bytes.
+func viewBytes(data []byte) (*C.char, C.size_t) {
+	return view(unsafe.String(unsafe.SliceData(data), len(data)))
+}
+
 // takeString copies and frees a string object.
 func takeString(object *C.berth_string) string {
 	var size C.size_t

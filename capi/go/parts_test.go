@@ -1,16 +1,12 @@
 package berth
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -229,64 +225,5 @@ func TestAProcessIsKnownByMoreThanItsPid(t *testing.T) {
 	}
 	if _, err := InspectImage(ctx, "unix:///nonexistent/docker.sock", "alpine"); !errors.Is(err, Unavailable) {
 		t.Fatal(err)
-	}
-}
-
-// TestOrphaner is not a test of its own: it is the program that is killed in the next one.
-func TestOrphaner(t *testing.T) {
-	state := os.Getenv("BERTH_ORPHANER_STATE")
-	if state == "" {
-		return
-	}
-	runtime, err := NewRuntime(state)
-	must(t, err)
-	ctx := context.Background()
-	session, err := runtime.CreateSession(ctx, "orphan", Ephemeral(),
-		Shell("setsid sleep 1000 & (setsid sleep 1000 &); echo $!; exec sleep 1000"))
-	must(t, err)
-	output, err := session.Stdout(ctx)
-	must(t, err)
-	daemon, err := bufio.NewReader(output).ReadString('\n')
-	must(t, err)
-	fmt.Println("\ndaemon", strings.TrimSpace(daemon))
-	select {}
-}
-
-func TestOrphansOfAKilledOwnerAreGoneAfterOneSweepAndTheLivingStay(t *testing.T) {
-	runtime, state, ctx := place(t)
-	mine, err := runtime.CreateSession(ctx, "mine", Argv("cat"))
-	must(t, err)
-	owner := exec.Command(os.Args[0], "-test.run=^TestOrphaner$", "-test.v")
-	owner.Env = append(os.Environ(), "BERTH_ORPHANER_STATE="+state)
-	output, err := owner.StdoutPipe()
-	must(t, err)
-	must(t, owner.Start())
-	pid := 0
-	for lines := bufio.NewScanner(output); pid == 0 && lines.Scan(); {
-		if number, found := strings.CutPrefix(lines.Text(), "daemon "); found {
-			pid, err = strconv.Atoi(number)
-			must(t, err)
-		}
-	}
-	daemon, err := Identify(pid)
-	must(t, err)
-	must(t, owner.Process.Kill())
-	owner.Wait()
-	report, err := Sweep(ctx, state, SweepOptions{Grace: time.Millisecond})
-	if err != nil || report.Failed != 0 {
-		t.Fatal(report.JSON, err)
-	}
-	if dead, err := daemon.Liveness(); err != nil || dead != Dead {
-		t.Fatal(dead, err)
-	}
-	if _, err := runtime.Find(ctx, "orphan"); !errors.Is(err, NotFound) {
-		t.Fatal(err)
-	}
-	if alive, _, err := mine.Liveness(ctx); err != nil || alive != Alive {
-		t.Fatal(alive, err)
-	}
-	item, err := ExplainSweep(ctx, state, "mine", SweepOptions{})
-	if err != nil || item.Verdict != Keep || len(item.Because) == 0 {
-		t.Fatal(item, err)
 	}
 }

@@ -14,9 +14,15 @@ type SweepOptions struct {
 	ShowKept bool // report what is kept, too
 	// Regular expressions that are looked for in names and labels: one of Only must match, none of Except may.
 	Only, Except []string
+	AdoptCodefly bool          // sweep what codefly left, too
 	Grace        time.Duration // between TERM and KILL; 0: 5 s
 	OlderThan    time.Duration // leave alone what is younger
 	ForgetEnded  time.Duration // ended durable sessions are forgotten after this; 0: never
+	PerObject    time.Duration // to end one and prove it gone; 0: 30 s
+	Total        time.Duration // for everything; 0: 5 min
+	LockWait     time.Duration // for another reaper to finish; 0: 10 s
+	Settle       time.Duration // of a watch: how long after an event the sweep begins; 0: 100 ms
+	Every        time.Duration // of a watch: a sweep even if nothing happened; 0: never
 }
 
 // Verdict is what was decided.
@@ -30,10 +36,26 @@ const (
 	Doubt Verdict = 3 // touch nothing: its state is not known
 )
 
+func (v Verdict) String() string { return C.GoString(C.berth_verdict_name(C.int32_t(v))) }
+
+// SweepResult is whether it was done.
+type SweepResult int32
+
+// Results.
+const (
+	SweptNothing   SweepResult = 0 // nothing was to be done, or it was a dry run
+	SweptDone      SweepResult = 1 // and proven
+	SweptFailed    SweepResult = 2
+	SweptOutOfTime SweepResult = 3
+)
+
+func (r SweepResult) String() string { return C.GoString(C.berth_sweep_result_name(C.int32_t(r))) }
+
 // SweepItem is one thing that a sweep looked at.
 type SweepItem struct {
 	Kind, ID, Name string // "session", "record", "lease", …; uid, file name or path; of a session
 	Verdict        Verdict
+	Result         SweepResult
 	Deed           string // what was done or, in a dry run, would be
 	Error          string // why it failed
 	Because        []string
@@ -73,23 +95,28 @@ func swept(ctx context.Context, options SweepOptions,
 	sweep func(**C.berth_sweep_report, *C.berth_sweep_options, **C.berth_error) C.int32_t) (SweepReport, error) {
 	var report SweepReport
 	done := func(e **C.berth_error) C.int32_t {
-		var raw *C.berth_sweep_options
-		if code := C.berth_sweep_options_new(&raw, e); code != C.BERTH_OK {
-			return code
-		}
-		defer C.berth_sweep_options_free(raw)
-		options.set(raw)
 		var swept *C.berth_sweep_report
-		if code := sweep(&swept, raw, e); code != C.BERTH_OK {
-			return code
+		code := options.use(e, func(raw *C.berth_sweep_options) C.int32_t { return sweep(&swept, raw, e) })
+		if code == C.BERTH_OK {
+			report = takeReport(swept)
 		}
-		report = takeReport(swept)
-		return C.BERTH_OK
+		return code
 	}
 	if err := aside(ctx, done); err != nil {
 		return SweepReport{}, err
 	}
 	return report, nil
+}
+
+// use has them for the time of a call.
+func (o SweepOptions) use(e **C.berth_error, do func(*C.berth_sweep_options) C.int32_t) C.int32_t {
+	var raw *C.berth_sweep_options
+	if code := C.berth_sweep_options_new(&raw, e); code != C.BERTH_OK {
+		return code
+	}
+	defer C.berth_sweep_options_free(raw)
+	o.set(raw)
+	return do(raw)
 }
 
 func (o SweepOptions) set(raw *C.berth_sweep_options) {
@@ -100,9 +127,14 @@ func (o SweepOptions) set(raw *C.berth_sweep_options) {
 	if o.ShowKept {
 		flags |= C.BERTH_SWEEP_SHOW_KEPT
 	}
+	if o.AdoptCodefly {
+		flags |= C.BERTH_SWEEP_ADOPT_CODEFLY
+	}
 	C.berth_sweep_options_set_flags(raw, flags)
 	for which, d := range map[C.int32_t]time.Duration{
 		C.BERTH_SWEEP_GRACE: o.Grace, C.BERTH_SWEEP_OLDER_THAN: o.OlderThan, C.BERTH_SWEEP_FORGET_ENDED: o.ForgetEnded,
+		C.BERTH_SWEEP_PER_OBJECT: o.PerObject, C.BERTH_SWEEP_TOTAL: o.Total, C.BERTH_SWEEP_LOCK_WAIT: o.LockWait,
+		C.BERTH_SWEEP_SETTLE: o.Settle, C.BERTH_SWEEP_EVERY: o.Every,
 	} {
 		if d > 0 {
 			C.berth_sweep_options_set_time(raw, which, C.int64_t(millis(d)))
@@ -132,7 +164,7 @@ func takeReport(raw *C.berth_sweep_report) SweepReport {
 			break
 		}
 		report.Items = append(report.Items, SweepItem{viewed(it.kind, it.kind_size), viewed(it.id, it.id_size),
-			viewed(it.name, it.name_size), Verdict(it.verdict), viewed(it.deed, it.deed_size),
+			viewed(it.name, it.name_size), Verdict(it.verdict), SweepResult(it.result), viewed(it.deed, it.deed_size),
 			viewed(it.error, it.error_size), takeStrings(because), takeStrings(evidence)})
 	}
 	var json *C.berth_string

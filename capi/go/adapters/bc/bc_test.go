@@ -1,7 +1,6 @@
 package bc
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -10,52 +9,39 @@ import (
 	"time"
 
 	"berth.dev/berth"
+	"berth.dev/berth/internal/place"
 )
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestEveryOperationOfTheBackend(t *testing.T) {
-	state, err := os.MkdirTemp(os.Getenv("TEST_TMPDIR"), "bc")
-	must(t, err)
-	defer os.RemoveAll(state)
-	runtime, err := berth.NewRuntime(filepath.Join(state, "state"))
-	must(t, err)
-	defer runtime.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
+	runtime, state, ctx := place.New(t)
 	b := New(runtime, "native", "bc-")
 	if !b.IsRunning(ctx) || b.HasSession(ctx, "one") || b.SessionName("one") != "bc-one" || b.AttachCmd(ctx, "one") != nil {
 		t.Fatal("before there is one")
 	}
-	must(t, b.CreateSession(ctx, "shell", "/"))
-	must(t, b.CreateSessionWithEnv(ctx, "one", "/", `echo "$WHO"; exec cat`, map[string]string{"WHO": "it's $me"}))
+	place.Must(t, b.CreateSession(ctx, "shell", "/"))
+	place.Must(t, b.CreateSessionWithEnv(ctx, "one", "/", `echo "$WHO"; exec cat`, map[string]string{"WHO": "it's $me"}))
 	if err := b.CreateSessionWithCommand(ctx, "one", "/", "true"); !errors.Is(err, berth.AlreadyExists) {
 		t.Fatal(err)
 	}
-	must(t, b.RenameSession(ctx, "one", "two"))
+	place.Must(t, b.RenameSession(ctx, "one", "two"))
 	if b.HasSession(ctx, "one") || !b.HasSession(ctx, "two") {
 		t.Fatal("renamed")
 	}
 	log := filepath.Join(state, "log")
-	must(t, b.PipePane(ctx, "two", log))
-	must(t, b.SetEnvironment(ctx, "two", "LATER", "1"))
-	must(t, b.SendKeys(ctx, "two", "hello"))
-	must(t, b.SendKeysWithSubmit(ctx, "two", "again", "C-m"))
+	place.Must(t, b.PipePane(ctx, "two", log))
+	place.Must(t, b.SetEnvironment(ctx, "two", "LATER", "1"))
+	place.Must(t, b.SendKeys(ctx, "two", "hello"))
+	place.Must(t, b.SendKeysWithSubmit(ctx, "two", "again", "C-m"))
 	session, err := runtime.Find(ctx, "bc-two")
-	must(t, err)
+	place.Must(t, err)
 	output, err := session.Stdout(ctx)
-	must(t, err)
+	place.Must(t, err)
 	defer output.Close()
-	must(t, output.SetReadDeadline(time.Now().Add(time.Minute)))
+	place.Must(t, output.SetReadDeadline(time.Now().Add(time.Minute)))
 	said := ""
 	for buffer := make([]byte, 4096); strings.Count(said, "again") < 2; {
 		n, err := output.Read(buffer)
-		must(t, err)
+		place.Must(t, err)
 		said += string(buffer[:n])
 	}
 	screen, err := b.Capture(ctx, "two", 10)
@@ -72,11 +58,11 @@ func TestEveryOperationOfTheBackend(t *testing.T) {
 	if err != nil || len(sessions) != 2 || sessions[1].Name != "two" || sessions[1].Directory != "/" || sessions[1].Attached {
 		t.Fatal(sessions, err)
 	}
-	must(t, b.KillSession(ctx, "two"))
+	place.Must(t, b.KillSession(ctx, "two"))
 	if err := b.KillSession(ctx, "two"); !errors.Is(err, berth.NotFound) {
 		t.Fatal(err)
 	}
-	must(t, b.KillServer(ctx))
+	place.Must(t, b.KillServer(ctx))
 	if sessions, err := b.ListSessions(ctx); err != nil || len(sessions) != 0 {
 		t.Fatal(sessions, err)
 	}

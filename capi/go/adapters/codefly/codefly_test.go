@@ -2,37 +2,20 @@ package codefly
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"testing"
-	"time"
 
 	"berth.dev/berth"
+	"berth.dev/berth/internal/place"
 )
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestEveryOperationOfAProc(t *testing.T) {
-	dir, err := os.MkdirTemp(os.Getenv("TEST_TMPDIR"), "cf")
-	must(t, err)
-	defer os.RemoveAll(dir)
-	runtime, err := berth.NewRuntime(filepath.Join(dir, "state"))
-	must(t, err)
-	defer runtime.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
+	runtime, dir, ctx := place.New(t)
 	environment, err := New(runtime, "runner", berth.Backend("native"))
-	must(t, err)
-	must(t, environment.Init(ctx))
-	must(t, environment.WithBinary(ctx, "sh"))
+	place.Must(t, err)
+	place.Must(t, environment.Init(ctx))
+	place.Must(t, environment.WithBinary(ctx, "sh"))
 	if err := environment.WithBinary(ctx, "no-such-thing"); !errors.Is(err, berth.NotFound) {
 		t.Fatal(err)
 	}
@@ -57,28 +40,28 @@ func TestEveryOperationOfAProc(t *testing.T) {
 	echo := environment.NewProcess("", "cat")
 	echo.WaitOn("build")
 	input, err := echo.StdinPipe()
-	must(t, err)
+	place.Must(t, err)
 	output, err := echo.StdoutPipe()
-	must(t, err)
-	must(t, echo.Start(ctx))
+	place.Must(t, err)
+	place.Must(t, echo.Start(ctx))
 	if running, err := echo.IsRunning(ctx); err != nil || !running {
 		t.Fatal(running, err)
 	}
 	_, err = io.WriteString(input, "through")
-	must(t, err)
-	must(t, input.Close())
+	place.Must(t, err)
+	place.Must(t, input.Close())
 	text, err := io.ReadAll(output)
-	must(t, err)
-	must(t, echo.Wait(ctx))
+	place.Must(t, err)
+	place.Must(t, echo.Wait(ctx))
 	if running, err := echo.IsRunning(ctx); string(text) != "through" || err != nil || running {
 		t.Fatalf("%q %v %v", text, running, err)
 	}
 
 	server := environment.NewProcess("server", "sleep", "1000")
-	must(t, server.Start(ctx))
-	must(t, server.Stop(ctx))
-	must(t, environment.Stop(ctx))
-	must(t, environment.Shutdown(ctx))
+	place.Must(t, server.Start(ctx))
+	place.Must(t, server.Stop(ctx))
+	place.Must(t, environment.Stop(ctx))
+	place.Must(t, environment.Shutdown(ctx))
 	if err := environment.NewProcess("", "true").Start(ctx); !errors.Is(err, berth.FailedPrecondition) {
 		t.Fatal(err)
 	}

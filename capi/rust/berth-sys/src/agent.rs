@@ -101,6 +101,9 @@ pub const BERTH_AGENT_LOG_AGENT: i32 = 2;
 pub const BERTH_AGENT_LOG_AGENT_NAME: i32 = 3;
 pub const BERTH_AGENT_LOG_STORY_ID: i32 = 4;
 
+pub const BERTH_AGENT_LOG_STARTED_UNIX_NS: i32 = 0;
+pub const BERTH_AGENT_LOG_UNREADABLE: i32 = 1;
+
 opaque! {
     berth_agent_context
     berth_agent_event
@@ -307,5 +310,6 @@ extern "C" {
         field: i32,
         size: *mut usize,
     ) -> *const c_char;
+    pub fn berth_agent_log_number(log: *const berth_agent_log, field: i32) -> i64;
     pub fn berth_agent_log_free(log: *mut berth_agent_log);
 }

@@ -62,6 +62,7 @@ pub struct berth_tracked {
 }
 
 extern "C" {
+    pub fn berth_ability_state_name(state: i32) -> *const c_char;
     pub fn berth_doctor(
         abilities: *mut *mut berth_abilities,
         state_dir: *const c_char,

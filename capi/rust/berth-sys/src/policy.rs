@@ -254,6 +254,8 @@ extern "C" {
         error: *mut *mut berth_error,
     ) -> i32;
     pub fn berth_violation_feed_free(feed: *mut berth_violation_feed);
+    pub fn berth_change_kind_name(kind: i32) -> *const c_char;
+    pub fn berth_change_type_name(file_type: i32) -> *const c_char;
     pub fn berth_changes_count(changes: *const berth_changes) -> usize;
     pub fn berth_changes_at(
         change: *mut berth_change,

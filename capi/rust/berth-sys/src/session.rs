@@ -201,6 +201,7 @@ extern "C" {
         grace_ms: i64,
         error: *mut *mut berth_error,
     ) -> i32;
+    pub fn berth_session_state_name(state: i32) -> *const c_char;
     pub fn berth_infos_count(infos: *const berth_infos) -> usize;
     pub fn berth_infos_text(
         infos: *const berth_infos,

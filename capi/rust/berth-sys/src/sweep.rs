@@ -13,6 +13,8 @@ pub const BERTH_SWEEP_GRACE: i32 = 2;
 pub const BERTH_SWEEP_PER_OBJECT: i32 = 3;
 pub const BERTH_SWEEP_TOTAL: i32 = 4;
 pub const BERTH_SWEEP_LOCK_WAIT: i32 = 5;
+pub const BERTH_SWEEP_SETTLE: i32 = 6;
+pub const BERTH_SWEEP_EVERY: i32 = 7;
 
 pub const BERTH_SWEEP_ITEMS: i32 = 0;
 pub const BERTH_SWEEP_SESSIONS: i32 = 1;
@@ -43,6 +45,7 @@ pub const BERTH_SWEEP_METRICS: i32 = 2;
 opaque! {
     berth_sweep_options
     berth_sweep_report
+    berth_sweep_watch
 }
 
 #[repr(C)]
@@ -96,6 +99,8 @@ extern "C" {
         error: *mut *mut berth_error,
     ) -> i32;
     pub fn berth_sweep_report_number(report: *const berth_sweep_report, field: i32) -> i64;
+    pub fn berth_verdict_name(verdict: i32) -> *const c_char;
+    pub fn berth_sweep_result_name(result: i32) -> *const c_char;
     pub fn berth_sweep_report_at(
         item: *mut berth_sweep_item,
         report: *const berth_sweep_report,
@@ -115,5 +120,34 @@ extern "C" {
         format: i32,
         error: *mut *mut berth_error,
     ) -> i32;
+    pub fn berth_sweep_report_from_json(
+        report: *mut *mut berth_sweep_report,
+        json: *const c_char,
+        json_size: usize,
+        error: *mut *mut berth_error,
+    ) -> i32;
     pub fn berth_sweep_report_free(report: *mut berth_sweep_report);
+    pub fn berth_sweep_watch_new(
+        watch: *mut *mut berth_sweep_watch,
+        state_dir: *const c_char,
+        state_dir_size: usize,
+        options: *const berth_sweep_options,
+        error: *mut *mut berth_error,
+    ) -> i32;
+    pub fn berth_sweep_watch_fd(
+        fd: *mut i32,
+        watch: *mut berth_sweep_watch,
+        error: *mut *mut berth_error,
+    ) -> i32;
+    pub fn berth_sweep_watch_next(
+        report: *mut *mut berth_sweep_report,
+        watch: *mut berth_sweep_watch,
+        timeout_ms: i64,
+        error: *mut *mut berth_error,
+    ) -> i32;
+    pub fn berth_sweep_watch_stop(
+        watch: *mut berth_sweep_watch,
+        error: *mut *mut berth_error,
+    ) -> i32;
+    pub fn berth_sweep_watch_free(watch: *mut berth_sweep_watch);
 }

@@ -63,4 +63,8 @@ extern "C" {
         status: *const berth_exit,
         error: *mut *mut berth_error,
     ) -> i32;
+    pub fn berth_exit_success(status: *const berth_exit) -> i32;
+    pub fn berth_exit_shell_code(status: *const berth_exit) -> i32;
+    pub fn berth_liveness_name(liveness: i32) -> *const c_char;
+    pub fn berth_delivery_name(delivery: i32) -> *const c_char;
 }

@@ -55,6 +55,39 @@ impl Image {
         Image::read(Handle(raw))
     }
 
+    /// Loads an archive as `docker save` writes it.
+    pub fn load(engine: &str, tar: &[u8]) -> Result<()> {
+        let engine = engine.as_bytes();
+        check(|error| unsafe {
+            sys::berth_image_load(pointer(engine), engine.len(), pointer(tar), tar.len(), error)
+        })
+    }
+
+    /// Makes one of a root file system in a tar, as `repository:tag`. `changes` are lines as of a Dockerfile ("ENV A=b").
+    pub fn import<S: AsRef<[u8]>>(
+        engine: &str,
+        tar: &[u8],
+        name: &str,
+        changes: impl IntoIterator<Item = S>,
+    ) -> Result<Image> {
+        let changes = Strings::new(changes)?;
+        let mut raw = std::ptr::null_mut();
+        check(|error| unsafe {
+            sys::berth_image_import(
+                &mut raw,
+                pointer(engine.as_bytes()),
+                engine.len(),
+                pointer(tar),
+                tar.len(),
+                pointer(name.as_bytes()),
+                name.len(),
+                changes.0,
+                error,
+            )
+        })?;
+        Image::read(Handle(raw))
+    }
+
     fn read(raw: Handle) -> Result<Image> {
         let words = |field| unsafe { text(|size| sys::berth_image_text(raw.0, field, size)) };
         let mut env = std::ptr::null_mut();

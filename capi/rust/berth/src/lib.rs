@@ -49,6 +49,7 @@ mod session;
 mod session_builder;
 mod stream;
 mod sweep;
+mod sweep_watch;
 
 pub use agent::{AgentBuilder, AgentRun, AgentSubscription};
 pub use agent_event::{AgentEvent, AgentEventKind, Usage};
@@ -72,3 +73,4 @@ pub use session::{Delivery, Liveness, SendOptions, Session};
 pub use session_builder::{Pull, SessionBuilder};
 pub use stream::{Reader, Writer};
 pub use sweep::{Sweep, SweepItem, SweepReport, SweepResult, Verdict};
+pub use sweep_watch::SweepWatch;

@@ -1,5 +1,6 @@
 use crate::convert::{handle, millis, pointer, take_string, view, Strings};
 use crate::error::{check, Error, Result};
+use crate::sweep_watch::SweepWatch;
 use berth_sys as sys;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -89,7 +90,7 @@ pub struct SweepReport {
 /// # Ok(())
 /// # }
 /// ```
-#[must_use = "nothing is swept before run()"]
+#[must_use = "nothing is swept before run() or watch()"]
 pub struct Sweep {
     options: Result<Options>,
     flags: u32,
@@ -136,6 +137,11 @@ impl Sweep {
         self.flag(sys::BERTH_SWEEP_SHOW_KEPT)
     }
 
+    /// Sweeps what codefly left, too.
+    pub fn adopt_codefly(self) -> Self {
+        self.flag(sys::BERTH_SWEEP_ADOPT_CODEFLY)
+    }
+
     /// Between TERM and KILL.
     pub fn grace(self, grace: Duration) -> Self {
         self.time(sys::BERTH_SWEEP_GRACE, grace)
@@ -149,6 +155,26 @@ impl Sweep {
     /// Forgets ended durable sessions this long after they were made.
     pub fn forget_ended(self, age: Duration) -> Self {
         self.time(sys::BERTH_SWEEP_FORGET_ENDED, age)
+    }
+
+    /// To end one thing and prove it gone.
+    pub fn time_per_object(self, limit: Duration) -> Self {
+        self.time(sys::BERTH_SWEEP_PER_OBJECT, limit)
+    }
+
+    /// For another reaper to finish.
+    pub fn lock_wait(self, limit: Duration) -> Self {
+        self.time(sys::BERTH_SWEEP_LOCK_WAIT, limit)
+    }
+
+    /// Of a watch: how long after an event the sweep begins, so that many at once make one.
+    pub fn settle(self, time: Duration) -> Self {
+        self.time(sys::BERTH_SWEEP_SETTLE, time)
+    }
+
+    /// Of a watch: a sweep after this time even if nothing happened, for what depends on age.
+    pub fn every(self, time: Duration) -> Self {
+        self.time(sys::BERTH_SWEEP_EVERY, time)
     }
 
     /// For everything.
@@ -183,7 +209,7 @@ impl Sweep {
         let options = self.options.as_ref().map_err(Error::clone)?;
         let mut raw = std::ptr::null_mut();
         check(|error| call(&mut raw, options.0, error))?;
-        SweepReport::read(&Report(raw))
+        SweepReport::take(raw)
     }
 
     /// Sweeps that state directory, "" for the default one.
@@ -192,6 +218,12 @@ impl Sweep {
         self.report(|report, options, error| unsafe {
             sys::berth_sweep(report, pointer(dir), dir.len(), options, error)
         })
+    }
+
+    /// Sweeps that state directory whenever there may be something to do.
+    pub fn watch(&self, state_dir: impl AsRef<Path>) -> Result<SweepWatch> {
+        let options = self.options.as_ref().map_err(Error::clone)?;
+        SweepWatch::new(state_dir.as_ref().as_os_str().as_bytes(), options.0)
     }
 
     /// What would become of one session, by name or uid, and why.
@@ -206,6 +238,10 @@ impl Sweep {
 }
 
 impl SweepReport {
+    pub(crate) fn take(raw: *mut sys::berth_sweep_report) -> Result<SweepReport> {
+        SweepReport::read(&Report(raw))
+    }
+
     fn read(raw: &Report) -> Result<SweepReport> {
         let number = |field| {
             u64::try_from(unsafe { sys::berth_sweep_report_number(raw.0, field) }).unwrap_or(0)

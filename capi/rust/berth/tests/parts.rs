@@ -1,64 +1,9 @@
-//! What there is besides sessions, from Rust: policies, agents, ports, sweeps, environments, single processes.
-use berth::{Access, AgentEnd, AgentEventKind, Code, Layer, Limit, Policy, Runtime, Sweep, Verdict};
-use std::io::{BufRead, BufReader, Read};
-use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
-use std::process::Command as Host;
-use std::sync::atomic::{AtomicU32, Ordering};
+//! What there is besides sessions, from Rust: policies, agents, ports, environments, single processes.
+mod place;
+use berth::{Access, AgentEnd, AgentEventKind, Code, Layer, Limit, Policy, Runtime};
+use place::{Place, SOON};
+use std::io::Read;
 use std::time::Duration;
-
-const SOON: Option<Duration> = Some(Duration::from_secs(60));
-
-/// A folder with a state directory and a workspace; at its end no session may be left.
-struct Place {
-    dir: PathBuf,
-    runtime: Option<Runtime>,
-}
-
-impl Place {
-    fn new() -> Place {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let base = std::env::var("TEST_TMPDIR").unwrap_or_else(|_| "/tmp".into());
-        let name = format!("p{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let dir = PathBuf::from(base).join(name);
-        std::fs::create_dir_all(dir.join("work")).unwrap();
-        let runtime = Runtime::with_state_dir(dir.join("state")).unwrap();
-        Place { dir, runtime: Some(runtime) }
-    }
-
-    fn runtime(&self) -> &Runtime {
-        self.runtime.as_ref().unwrap()
-    }
-
-    fn state(&self) -> PathBuf {
-        self.dir.join("state")
-    }
-
-    fn work(&self) -> PathBuf {
-        self.dir.join("work")
-    }
-
-    fn program(&self, text: &str) -> PathBuf {
-        let path = self.dir.join("agent");
-        std::fs::write(&path, format!("#!/bin/sh\n{text}")).unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
-        path
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        for info in self.runtime().list().unwrap() {
-            self.runtime().open_session(&info.handle).unwrap().destroy(Duration::ZERO).unwrap();
-        }
-        self.runtime = None;
-        let left: Vec<_> = std::fs::read_dir(self.state().join("sessions")).unwrap().collect();
-        std::fs::remove_dir_all(&self.dir).unwrap();
-        if !std::thread::panicking() {
-            assert!(left.is_empty(), "left behind: {left:?}");
-        }
-    }
-}
 
 const INIT: &str = r#"echo '{"type":"system","subtype":"init","session_id":"s-1","model":"m"}'
 "#;
@@ -189,52 +134,6 @@ fn a_process_is_known_by_more_than_its_pid() {
     assert_eq!(identity.track().unwrap().state, berth::ProcessState::NotFound);
 }
 
-#[test]
-fn an_engine_that_is_not_there_is_unavailable_and_a_panic_does_not_cross() {
-    let nowhere = "unix:///nonexistent/docker.sock";
-    assert_eq!(berth::Image::inspect(nowhere, "alpine").unwrap_err().code(), Code::Unavailable);
-    let pulled = berth::pull_image(nowhere, "alpine", SOON, |_| panic!("never told"));
-    assert_eq!(pulled.unwrap_err().code(), Code::Unavailable);
-}
-
-/// Not a test of its own: the program that is killed in the next one.
-#[test]
-fn orphaner() {
-    let Ok(state) = std::env::var("BERTH_ORPHANER_STATE") else { return };
-    let runtime = Runtime::with_state_dir(state).unwrap();
-    let line = "setsid sleep 1000 & (setsid sleep 1000 &); echo $!; exec sleep 1000";
-    let session = runtime.session("orphan").shell(line).ephemeral().create().unwrap();
-    let mut daemon = String::new();
-    BufReader::new(session.stdout().unwrap()).read_line(&mut daemon).unwrap();
-    println!("\ndaemon {}", daemon.trim());
-    std::thread::park();
-}
-
-#[test]
-fn orphans_of_a_killed_owner_are_gone_after_one_sweep_and_the_living_stay() {
-    let place = Place::new();
-    let mine = place.runtime().session("mine").argv(["cat"]).create().unwrap();
-    let mut owner = Host::new(std::env::current_exe().unwrap())
-        .args(["orphaner", "--exact", "--nocapture"])
-        .env("BERTH_ORPHANER_STATE", place.state())
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let lines = BufReader::new(owner.stdout.take().unwrap()).lines();
-    let line = lines.map(|line| line.unwrap()).find(|line| line.starts_with("daemon ")).unwrap();
-    let daemon = berth::Identity::of(line[7..].parse().unwrap()).unwrap();
-    owner.kill().unwrap();
-    owner.wait().unwrap();
-    let report = Sweep::new().grace(Duration::ZERO).run(place.state()).unwrap();
-    assert_eq!(report.failed, 0, "{}", report.json);
-    assert_eq!(daemon.liveness().unwrap(), berth::Liveness::Dead);
-    assert_eq!(place.runtime().find("orphan").err().unwrap().code(), Code::NotFound);
-    assert_eq!(mine.liveness().unwrap().0, berth::Liveness::Alive);
-    let item = Sweep::new().explain(place.state(), "mine").unwrap();
-    assert_eq!(item.verdict, Verdict::Keep);
-    assert!(!item.because.is_empty());
-}
-
 /// Objects that may be shared are; builders are for one thread at a time.
 #[test]
 fn what_is_send_and_sync() {
@@ -248,6 +147,8 @@ fn what_is_send_and_sync() {
     both::<berth::AgentRun>();
     both::<berth::AgentEvent>();
     both::<berth::PortLease>();
+    both::<berth::SweepWatch>();
+    both::<berth::ViolationFeed>();
     both::<berth::Error>();
     send::<berth::SessionBuilder>();
     send::<berth::PolicyBuilder>();

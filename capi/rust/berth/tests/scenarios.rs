@@ -1,48 +1,11 @@
 //! The scenarios that hold through the C ABI, from Rust.
+mod place;
 use berth::{Code, Delivery, EndReason, Env, Liveness, Runtime, SendOptions, Stdio};
+use place::{Place, SOON};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
 use std::process::Command as Host;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
-
-const SOON: Option<Duration> = Some(Duration::from_secs(60));
-
-/// A runtime in a state directory of its own; at its end no session may be left.
-struct Place {
-    dir: PathBuf,
-    runtime: Option<Runtime>,
-}
-
-impl Place {
-    fn new() -> Place {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let base = std::env::var("TEST_TMPDIR").unwrap_or_else(|_| "/tmp".into());
-        let name = format!("r{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let dir = PathBuf::from(base).join(name);
-        std::fs::create_dir_all(&dir).unwrap();
-        let runtime = Runtime::with_state_dir(dir.join("state")).unwrap();
-        Place { dir, runtime: Some(runtime) }
-    }
-
-    fn runtime(&self) -> &Runtime {
-        self.runtime.as_ref().unwrap()
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        for info in self.runtime().list().unwrap() {
-            self.runtime().open_session(&info.handle).unwrap().destroy(Duration::ZERO).unwrap();
-        }
-        self.runtime = None;
-        let left: Vec<_> = std::fs::read_dir(self.dir.join("state/sessions")).unwrap().collect();
-        std::fs::remove_dir_all(&self.dir).unwrap();
-        if !std::thread::panicking() {
-            assert!(left.is_empty(), "left behind: {left:?}");
-        }
-    }
-}
 
 fn read_until(mut reader: impl Read, text: &str) -> String {
     let mut all = Vec::new();
