@@ -27,15 +27,11 @@ constexpr const char* kAnybodys[] = {"sys", "pressure"};
 constexpr const char* kRootsOwn[] = {"sysrq-trigger", "irq",  "bus",    "fs",           "mtrr",
                                      "acpi",          "scsi", "driver", "dynamic_debug"};
 
-int ReadOnlyInPlace(int dir, const char* name) {
-  const UniqueFd fd(OpenAt2(dir, name, O_PATH, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS));
-  if (!fd.ok()) return errno == ENOENT ? 0 : errno;
-  const UniqueFd tree(CloneTree(fd.get()));
-  if (!tree.ok() || SetMountAttributes(tree.get(), kQuiet | MOUNT_ATTR_RDONLY, true) != 0 ||
-      MoveMount(tree.get(), fd.get()) != 0) {
-    return errno;
-  }
-  return 0;
+// `proc` is read-only yet, and so is a copy of a part of it.
+int KeepReadOnly(int proc, const char* name) {
+  const UniqueFd tree(CloneTreeAt(proc, name));
+  if (!tree.ok()) return errno == ENOENT ? 0 : errno;
+  return MoveMountTo(tree.get(), proc, name) == 0 ? 0 : errno;
 }
 
 int BindDevice(int dev, const Device& device) {
@@ -46,12 +42,10 @@ int BindDevice(int dev, const Device& device) {
   if (!source.ok() || fstat(source.get(), &st) != 0) return errno;
   // The device and not only its name (CVE-2025-31133 was a /dev/null that was something else).
   if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(device.major, device.minor)) return ENODEV;
-  const UniqueFd target(
-      openat(dev, device.name, O_CREAT | O_EXCL | O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0444));
   const UniqueFd tree(CloneTree(source.get()));
-  if (!target.ok() || !tree.ok() ||
+  if (!tree.ok() || mknodat(dev, device.name, S_IFREG | 0444, 0) != 0 ||
       SetMountAttributes(tree.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, true) != 0 ||
-      MoveMount(tree.get(), target.get()) != 0) {
+      MoveMountTo(tree.get(), dev, device.name) != 0) {
     return errno;
   }
   return 0;
@@ -60,8 +54,7 @@ int BindDevice(int dev, const Device& device) {
 // Makes the directory `name` and mounts on it.
 int MountAt(int dir, const char* name, int mount) {
   if (mount < 0 || mkdirat(dir, name, 0755) != 0) return errno;
-  const UniqueFd target(openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  return target.ok() && MoveMount(mount, target.get()) == 0 ? 0 : errno;
+  return MoveMountTo(mount, dir, name) == 0 ? 0 : errno;
 }
 
 }  // namespace
@@ -83,16 +76,17 @@ UniqueFd MakeTmpfs(uint64_t size, const char* mode, uint64_t attributes) {
 int MountProc(int target) {
   const UniqueFd fs(FsOpen("proc"));
   if (!fs.ok()) return errno;
-  const UniqueFd mount(FsMount(fs.get(), kQuiet | MOUNT_ATTR_NOEXEC));
+  const UniqueFd mount(FsMount(fs.get(), kQuiet | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY));
   if (!mount.ok() || MoveMount(mount.get(), target) != 0) return errno;
   for (const char* name : kAnybodys) {
-    if (const int error = ReadOnlyInPlace(mount.get(), name)) return error;
+    if (const int error = KeepReadOnly(mount.get(), name)) return error;
   }
-  if (geteuid() != 0) return 0;
-  for (const char* name : kRootsOwn) {
-    if (const int error = ReadOnlyInPlace(mount.get(), name)) return error;
+  if (geteuid() == 0) {
+    for (const char* name : kRootsOwn) {
+      if (const int error = KeepReadOnly(mount.get(), name)) return error;
+    }
   }
-  return 0;
+  return ClearMountAttributes(mount.get(), MOUNT_ATTR_RDONLY) == 0 ? 0 : errno;
 }
 
 int MountDev(int target, uint64_t size) {

@@ -30,10 +30,16 @@ inline int OpenAt2(int dir, const char* path, uint64_t flags, uint64_t resolve) 
   return fd;
 }
 
-// A copy of the mounts at and below what `fd` is, attached nowhere.
+// A copy of the mounts at and below what `fd` is, attached nowhere. It has their attributes.
 inline int CloneTree(int fd) {
   return static_cast<int>(syscall(
       SYS_open_tree, fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE));
+}
+// The same of a name in a directory that nobody else can change. Follows no symlink.
+inline int CloneTreeAt(int dir, const char* name) {
+  return static_cast<int>(
+      syscall(SYS_open_tree, dir, name,
+              OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW | AT_RECURSIVE));
 }
 
 // Of the mount `fd`, or of it and all below.
@@ -47,10 +53,23 @@ inline int SetMountAttributes(int fd, uint64_t set, bool recursive) {
                                   sizeof(attributes)));
 }
 
+// Takes an attribute away again.
+inline int ClearMountAttributes(int fd, uint64_t clear) {
+  mount_attr attributes{};
+  attributes.attr_clr = clear;
+  return static_cast<int>(
+      syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH, &attributes, sizeof(attributes)));
+}
+
 // Puts the mount `tree` on what `target` is: by descriptor on both sides, no name is looked up.
 inline int MoveMount(int tree, int target) {
   return static_cast<int>(syscall(SYS_move_mount, tree, "", target, "",
                                   MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH));
+}
+
+// The same for a name in a directory of our own that nobody else can change. Follows no symlink.
+inline int MoveMountTo(int tree, int dir, const char* name) {
+  return static_cast<int>(syscall(SYS_move_mount, tree, "", dir, name, MOVE_MOUNT_F_EMPTY_PATH));
 }
 
 inline int FsOpen(const char* type) {

@@ -101,81 +101,83 @@ Places::Place Places::Down(const Place& dir, const std::string& name, bool make,
   return Open(dir.fd.get(), name.c_str());  // now the mount on it
 }
 
-const Places::Place* Places::Parent(const std::vector<std::string>& names, bool make, Place* at,
-                                    std::string* missing) {
-  std::string path;
-  for (size_t i = 0; i + 1 < names.size(); ++i) path.append("/").append(names[i]);
-  if (last_.fd.ok() && path == last_path_) return &last_;
+const Places::Place* Places::Parent(std::string_view path, bool make, Place* at,
+                                    std::string* name) {
+  // Most are in the directory of the one before.
+  const size_t slash = path.rfind('/');
+  if (last_.fd.ok() && slash != path.npos && slash + 1 < path.size() &&
+      path.substr(0, slash) == last_path_) {
+    *name = path.substr(slash + 1);
+    if (*name != "." && *name != "..") return &last_;
+  }
+  std::vector<std::string> names;
+  if (!SplitPath(path, &names) || names.empty()) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  std::string folder;
   *at = {UniqueFd(fcntl(root_, F_DUPFD_CLOEXEC, 3)), /*own=*/true, /*directory=*/true};
   for (size_t i = 0; at->fd.ok() && i + 1 < names.size(); ++i) {
     Place next = Down(*at, names[i], make, /*pin=*/true);
     if (!next.fd.ok()) {
-      *missing = names[i];
+      *name = names[i];
       return nullptr;
     }
     *at = std::move(next);
+    folder.append("/").append(names[i]);
   }
   if (!at->fd.ok()) return nullptr;
-  last_path_ = std::move(path);
+  *name = names.back();
+  last_path_ = std::move(folder);
   last_ = std::move(*at);
   return &last_;
 }
 
-UniqueFd Places::Find(std::string_view path, UniqueFd* parent, std::string* missing, bool* last) {
-  std::vector<std::string> names;
-  if (!SplitPath(path, &names) || names.empty()) return Error(EINVAL);
-  Place at;
+UniqueFd Places::Find(std::string_view path, int* parent, std::string* missing, bool* last) {
   *last = false;
-  const Place* folder = Parent(names, /*make=*/false, &at, missing);
-  int error = errno;
-  if (folder == nullptr) {
-    *parent = std::move(at.fd);
-    return Error(error);
-  }
+  const Place* folder = Parent(path, /*make=*/false, &far_, missing);
+  const int error = errno;
+  *parent = folder != nullptr ? folder->fd.get() : far_.fd.get();
+  if (folder == nullptr) return Error(error);
   *last = true;
-  Place found = Down(*folder, names.back(), /*make=*/false, /*pin=*/false);
-  if (found.fd.ok()) return std::move(found.fd);
-  error = errno;
-  *missing = names.back();
-  *parent = UniqueFd(fcntl(folder->fd.get(), F_DUPFD_CLOEXEC, 3));
-  return Error(parent->ok() ? error : errno);
+  return std::move(Down(*folder, *missing, /*make=*/false, /*pin=*/false).fd);
+}
+
+int Places::MakeNew(std::string_view path, bool directory, std::string* name) {
+  Place at;
+  const Place* folder = Parent(path, /*make=*/true, &at, name);
+  if (folder == nullptr || !folder->own) return -1;
+  const int dir = folder->fd.get();
+  const int error = directory ? mkdirat(dir, name->c_str(), 0755)
+                              : mknodat(dir, name->c_str(), S_IFREG | 0444, 0);
+  return error == 0 ? dir : -1;
 }
 
 UniqueFd Places::Make(std::string_view path, bool directory) {
-  std::vector<std::string> names;
-  if (!SplitPath(path, &names) || names.empty()) return Error(EINVAL);
   Place at;
-  std::string missing;
-  const Place* folder = Parent(names, /*make=*/true, &at, &missing);
+  std::string name;
+  const Place* folder = Parent(path, /*make=*/true, &at, &name);
   if (folder == nullptr) return UniqueFd();
-  Place place = Down(*folder, names.back(), directory, /*pin=*/false);
+  Place place = Down(*folder, name, directory, /*pin=*/false);
   if (!place.fd.ok() && errno == ENOENT && !directory && folder->own) {
-    const UniqueFd file(openat(folder->fd.get(), names.back().c_str(),
+    const UniqueFd file(openat(folder->fd.get(), name.c_str(),
                                O_CREAT | O_EXCL | O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0444));
     if (!file.ok()) return UniqueFd();
-    place = Open(folder->fd.get(), names.back().c_str());
+    place = Open(folder->fd.get(), name.c_str());
   }
   if (place.fd.ok() && place.directory != directory) return Error(directory ? ENOTDIR : EISDIR);
   return std::move(place.fd);
 }
 
 UniqueFd Places::FindParent(std::string_view path, std::string* name) {
-  std::vector<std::string> names;
-  if (!SplitPath(path, &names) || names.empty()) return Error(EINVAL);
   Place at;
-  *name = names.back();
-  std::string missing;
-  const Place* folder = Parent(names, /*make=*/false, &at, &missing);
+  const Place* folder = Parent(path, /*make=*/false, &at, name);
   return folder != nullptr ? UniqueFd(fcntl(folder->fd.get(), F_DUPFD_CLOEXEC, 3)) : UniqueFd();
 }
 
 UniqueFd Places::MakeParent(std::string_view path, std::string* name) {
-  std::vector<std::string> names;
-  if (!SplitPath(path, &names) || names.empty()) return Error(EINVAL);
   Place at;
-  *name = names.back();
-  std::string missing;
-  const Place* folder = Parent(names, /*make=*/true, &at, &missing);
+  const Place* folder = Parent(path, /*make=*/true, &at, name);
   if (folder == nullptr) return UniqueFd();
   if (!folder->own) return Error(EROFS);
   return UniqueFd(fcntl(folder->fd.get(), F_DUPFD_CLOEXEC, 3));

@@ -33,9 +33,14 @@ class Places {
   // directory or an empty file. Not ok(): errno. ELOOP: a symlink is in the way. ENOENT: it is not
   // there, in a file system that is not ours.
   UniqueFd Make(std::string_view path, bool directory);
-  // The same, but nothing is made at the end of the path. `parent` and `missing` are the directory
-  // and the name that is not there if errno is ENOENT; `last`: it is the path's last.
-  UniqueFd Find(std::string_view path, UniqueFd* parent, std::string* missing, bool* last);
+  // Makes what must not be there yet, in a file system of ours: the directory, and *name in it. Who
+  // mounts on that needs to open nothing, since nobody else knows of it. The descriptor is ours
+  // until the next call. -1 if it is there, or cannot be made: Make says why.
+  int MakeNew(std::string_view path, bool directory, std::string* name);
+  // As Make, but nothing is made at the end of the path. `parent` and `missing` are the directory
+  // and the name that is not there if errno is ENOENT; `last`: it is the path's last. The
+  // descriptor of the directory is ours until the next call.
+  UniqueFd Find(std::string_view path, int* parent, std::string* missing, bool* last);
   // The directory of `path`, and the name in it.
   UniqueFd FindParent(std::string_view path, std::string* name);
   // The same, made if need be. Of our own file systems only.
@@ -53,15 +58,15 @@ class Places {
   // One step down; makes directories in our own file systems. `pin`: makes it a mount of its own if
   // it is in a file system that the sandbox can write to and is not ours.
   Place Down(const Place& dir, const std::string& name, bool make, bool pin) const;
-  // The directory of `path`, kept for the next that is in it too; null: errno, and *at is as far as
-  // it came, with *missing the name that is not there.
-  const Place* Parent(const std::vector<std::string>& names, bool make, Place* at,
-                      std::string* missing);
+  // The directory of `path`, kept for the next that is in it too, and the *name in it; null: errno,
+  // and *at is as far as it came, with *name what is not there.
+  const Place* Parent(std::string_view path, bool make, Place* at, std::string* name);
 
   int root_;
   std::vector<std::pair<unsigned, unsigned>> own_;  // devices: major, minor
   std::string last_path_;                           // "/a/b"
   Place last_;
+  Place far_;  // as far as a Find came that found no directory
 };
 
 // "/a/b" is {"a", "b"}. False if it is not absolute, or has "." or "..".

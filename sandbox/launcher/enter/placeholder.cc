@@ -17,13 +17,6 @@ namespace {
 
 constexpr mode_t kFileMode = 0444, kDirectoryMode = 0555;
 
-bool IsMarked(const struct stat& st) {
-  const mode_t mode = st.st_mode & 07777;
-  const bool shape = (S_ISREG(st.st_mode) && st.st_size == 0 && mode == kFileMode) ||
-                     (S_ISDIR(st.st_mode) && mode == kDirectoryMode);
-  return shape && st.st_mtim.tv_sec == 0 && st.st_mtim.tv_nsec == 0;
-}
-
 bool IsSame(int a, int b) {
   struct stat first, second;
   return fstat(a, &first) == 0 && fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
@@ -33,7 +26,7 @@ bool IsSame(int a, int b) {
 bool IsAt(int fd, int directory, const std::string& name) {
   struct stat a, b;
   return fstat(fd, &a) == 0 && fstatat(directory, name.c_str(), &b, AT_SYMLINK_NOFOLLOW) == 0 &&
-         a.st_dev == b.st_dev && a.st_ino == b.st_ino && IsMarked(a);
+         a.st_dev == b.st_dev && a.st_ino == b.st_ino && IsPlaceholder(a);
 }
 
 // Marked before it has the mode of one: until then it is nobody's.
@@ -77,17 +70,17 @@ UniqueFd Lock(int directory, const std::string& name, bool is_directory) {
 
 // Gives the file of `made` another name. False if that cannot be: there is something, the file
 // system has no links, or there is no /proc to name a descriptor by.
-bool AddName(int directory, const std::string& name, Placeholder* made) {
-  struct stat st;
-  if (!IsSame(directory, made->directory.get()) || fstat(made->lock.get(), &st) != 0 ||
-      !S_ISREG(st.st_mode)) {
-    return false;
+bool AddName(int directory, const struct stat& where, const std::string& name, Placeholder* made) {
+  if (!made->is_file || made->device != where.st_dev || made->inode != where.st_ino) return false;
+  // By descriptor: whoever opened it may, since Linux 6.10.
+  int error = linkat(made->lock.get(), "", directory, name.c_str(), AT_EMPTY_PATH);
+  if (error != 0 && errno != EEXIST) {
+    char file[32];
+    snprintf(file, sizeof(file), "/proc/self/fd/%d", made->lock.get());
+    error = linkat(AT_FDCWD, file, directory, name.c_str(), AT_SYMLINK_FOLLOW);
   }
-  char file[32];
-  snprintf(file, sizeof(file), "/proc/self/fd/%d", made->lock.get());
-  if (linkat(AT_FDCWD, file, directory, name.c_str(), AT_SYMLINK_FOLLOW) != 0) return false;
-  made->names.push_back(name);
-  return true;
+  if (error == 0) made->names.push_back(name);
+  return error == 0;
 }
 
 // The names of `file` in that directory that nobody told us of: others left them to us.
@@ -98,7 +91,7 @@ void RemoveOtherNames(int directory, const struct stat& file) {
     struct stat st;
     if (entry->d_ino == file.st_ino &&
         fstatat(directory, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-        st.st_dev == file.st_dev && st.st_ino == file.st_ino && IsMarked(st)) {
+        st.st_dev == file.st_dev && st.st_ino == file.st_ino && IsPlaceholder(st)) {
       unlinkat(directory, entry->d_name, 0);
     }
   }
@@ -107,21 +100,28 @@ void RemoveOtherNames(int directory, const struct stat& file) {
 
 }  // namespace
 
+bool IsPlaceholder(const struct stat& st) {
+  const mode_t mode = st.st_mode & 07777;
+  const bool shape = (S_ISREG(st.st_mode) && st.st_size == 0 && mode == kFileMode) ||
+                     (S_ISDIR(st.st_mode) && mode == kDirectoryMode);
+  return shape && st.st_mtim.tv_sec == 0 && st.st_mtim.tv_nsec == 0;
+}
+
 bool IsPlaceholder(int fd) {
   struct stat st;
-  return fstat(fd, &st) == 0 && IsMarked(st);
+  return fstat(fd, &st) == 0 && IsPlaceholder(st);
 }
 
 int AddPlaceholder(int directory, const std::string& name, bool is_directory,
                    std::vector<Placeholder>* all) {
+  struct stat where;
+  if (fstat(directory, &where) != 0) return errno;
   for (Placeholder& made : *all) {
+    if (!is_directory && AddName(directory, where, name, &made)) return 0;
     // One that is there and is what we hold already. A second lock on it would keep us from
     // removing it.
     if (IsAt(made.lock.get(), directory, name)) {
       made.names.push_back(name);
-      return 0;
-    }
-    if (!is_directory && AddName(directory, name, &made)) {
       return 0;
     }
   }
@@ -137,6 +137,9 @@ int AddPlaceholder(int directory, const std::string& name, bool is_directory,
   made.names.push_back(name);
   made.directory = UniqueFd(fcntl(directory, F_DUPFD_CLOEXEC, 3));
   if (!made.directory.ok()) return errno;
+  made.is_file = !is_directory;
+  made.device = where.st_dev;
+  made.inode = where.st_ino;
   all->push_back(std::move(made));
   return 0;
 }

@@ -16,6 +16,8 @@
 #ifndef BERTH_SANDBOX_LAUNCHER_ENTER_PLACEHOLDER_H_
 #define BERTH_SANDBOX_LAUNCHER_ENTER_PLACEHOLDER_H_
 
+#include <sys/stat.h>
+
 #include <string>
 #include <vector>
 
@@ -27,6 +29,9 @@ struct Placeholder {
   UniqueFd directory;
   std::vector<std::string> names;  // of one file, or of one directory
   UniqueFd lock;                   // held as long as a descriptor of it is open
+  bool is_file = false;            // for who makes them: more names can be added, in the directory
+  dev_t device = 0;                // that this is
+  ino_t inode = 0;
 };
 
 // Makes one and adds it to `all`, to one that is there if that can be; takes over one that another
@@ -35,6 +40,7 @@ int AddPlaceholder(int directory, const std::string& name, bool is_directory,
                    std::vector<Placeholder>* all);
 // Whether `fd` (O_PATH will do) is marked as one.
 bool IsPlaceholder(int fd);
+bool IsPlaceholder(const struct stat& st);
 // Removes what is not another sandbox's too, and is what we made.
 void RemovePlaceholder(const Placeholder& placeholder);
 

@@ -47,6 +47,12 @@ bool Root::IsLate(uint32_t index) const {
 }
 
 bool Root::Attach(int tree, std::string_view target, bool directory) {
+  std::string name;
+  if (const int parent = places_->MakeNew(target, directory, &name); parent >= 0) {
+    if (MoveMountTo(tree, parent, name.c_str()) != 0) return Failed(Step::kMount, errno);
+    places_->Covered(target);
+    return true;
+  }
   const UniqueFd place = places_->Make(target, directory);
   if (!place.ok()) return Failed(Step::kTarget, errno);
   if (MoveMount(tree, place.get()) != 0) return Failed(Step::kMount, errno);

@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include <optional>
 #include <string>
@@ -65,6 +66,7 @@ class Root {
   bool CarveAbove(const SandboxMount& mount);
   bool CarveMissing(const SandboxMount& mount, int parent, const std::string& name, bool last);
   bool ReadOnlyInPlace(std::string_view target, int place);
+  bool HoldPlaceholder(std::string_view target, int place, const struct stat& file);
   bool Cover(std::string_view target, int place, const char* with);
   bool Seal();
 
@@ -77,6 +79,9 @@ class Root {
   std::vector<Late> trees_;
   std::vector<UniqueFd> seal_;  // ours, to become read-only at the end
   std::vector<Placeholder> placeholders_;
+  // The last of them that was mounted read-only: what other names of the same file get a copy of.
+  UniqueFd held_;
+  SourceIdentity held_file_;
 };
 
 }  // namespace berth::launcher

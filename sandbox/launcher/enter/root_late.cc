@@ -2,10 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "sandbox/launcher/enter/mount_api.h"
 #include "sandbox/launcher/enter/root.h"
@@ -32,7 +34,7 @@ bool Root::Cover(std::string_view target, int place, const char* with) {
 }
 
 bool Root::Mask(const SandboxMount& mount) {
-  UniqueFd parent;
+  int parent = -1;
   std::string missing;
   bool last = false;
   const UniqueFd place = places_->Find(mount.target, &parent, &missing, &last);
@@ -64,26 +66,42 @@ bool Root::CarveMissing(const SandboxMount& mount, int parent, const std::string
   }
   const UniqueFd place(OpenAt2(parent, name.c_str(), O_PATH | O_NOFOLLOW,
                                RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS));
-  if (!place.ok()) return Failed(Step::kTarget, errno);
+  struct stat st;
+  if (!place.ok() || fstat(place.get(), &st) != 0) return Failed(Step::kTarget, errno);
   // Changed since: whoever can do that could not be kept from making it.
-  if (!IsPlaceholder(place.get())) return Failed(Step::kTarget, EAGAIN);
-  return ReadOnlyInPlace(mount.target, place.get());
+  if (!IsPlaceholder(st)) return Failed(Step::kTarget, EAGAIN);
+  return HoldPlaceholder(mount.target, place.get(), st);
+}
+
+bool Root::HoldPlaceholder(std::string_view target, int place, const struct stat& file) {
+  const SourceIdentity identity{file.st_dev, file.st_ino};
+  const bool copies = held_.ok() && identity == held_file_;
+  UniqueFd tree(CloneTree(copies ? held_.get() : place));
+  if (!tree.ok() ||
+      (!copies && SetMountAttributes(tree.get(), kQuiet | MOUNT_ATTR_RDONLY, true) != 0) ||
+      MoveMount(tree.get(), place) != 0) {
+    return Failed(Step::kMount, errno);
+  }
+  if (!copies) held_ = std::move(tree);
+  held_file_ = identity;
+  places_->Covered(target);
+  return true;
 }
 
 bool Root::Carve(const SandboxMount& mount) {
-  UniqueFd parent;
+  int parent = -1;
   std::string missing;
   bool last = false;
   const UniqueFd place = places_->Find(mount.target, &parent, &missing, &last);
   if (!place.ok()) {
     // A file stands where a directory would have to be (.git of a worktree): if it stays, so it is.
-    if (errno == ENOTDIR) return ReadOnlyInPlace(mount.target, parent.get());
+    if (errno == ENOTDIR) return ReadOnlyInPlace(mount.target, parent);
     if (errno != ENOENT) return Failed(Step::kTarget, errno);
     // Another sandbox's folder stands for more of the path: that is held, and nothing is made in it
     // that its maker would not know of.
-    if (IsPlaceholder(parent.get())) return CarveAbove(mount);
+    if (IsPlaceholder(parent)) return CarveAbove(mount);
     // If more of the path is missing, the directory that stands for it is what is carved out.
-    if (CarveMissing(mount, parent.get(), missing, last)) return true;
+    if (CarveMissing(mount, parent, missing, last)) return true;
     // Made meanwhile: what is there then is carved out as it is.
     if (failure_->error != EEXIST) return false;
     *failure_ = {.item = failure_->item};
@@ -101,10 +119,11 @@ bool Root::Carve(const SandboxMount& mount) {
 
 bool Root::CarveAbove(const SandboxMount& mount) {
   SandboxMount above = mount;
-  UniqueFd parent, place;
+  UniqueFd place;
   do {
     above.target.resize(above.target.rfind('/'));
     if (above.target.empty()) return Failed(Step::kTarget, EAGAIN);
+    int parent = -1;
     std::string missing;
     bool last = false;
     place = places_->Find(above.target, &parent, &missing, &last);
@@ -154,6 +173,7 @@ bool Root::Complete(Failure* failure) {
     }
   }
   trees_.clear();
+  held_.reset();
   failure_->item = Failure::kNoItem;
   return Seal();
 }
