@@ -125,7 +125,7 @@ absl::StatusOr<std::shared_ptr<launcher::LauncherClient>> NativeBackend::Launche
   if (launcher_ != nullptr && launcher_->gone()) launcher_ = nullptr;
   if (launcher_ == nullptr) {
     // The reaper finds what is left by it, if this program and its launcher are killed.
-    ABSL_ASSIGN_OR_RETURN(launcher_, launcher::LauncherClient::Start(store_->dir().install_id()));
+    ABSL_ASSIGN_OR_RETURN(launcher_, launcher::LauncherClient::Begin(store_->dir().install_id()));
   }
   return launcher_;
 }
@@ -249,6 +249,8 @@ absl::StatusOr<std::unique_ptr<Process>> NativeBackend::Spawn(const ProcessSpec&
   request.argv = spec.command.argv();
   ABSL_ASSIGN_OR_RETURN(request.cwd, ResolveCwd(spec.cwd));
   ABSL_ASSIGN_OR_RETURN(request.env, ResolveEnv(spec.env));
+  // First, so that the first one gets ready while the machine is probed and the policy compiled.
+  ABSL_ASSIGN_OR_RETURN(const auto launcher, Launcher());
   if (spec.policy.has_value()) {
     ABSL_RETURN_IF_ERROR(policies_
                              .Apply(*spec.policy, {.env = &request.env,
@@ -261,7 +263,6 @@ absl::StatusOr<std::unique_ptr<Process>> NativeBackend::Spawn(const ProcessSpec&
   request.terminal = spec.pty;
   ABSL_ASSIGN_OR_RETURN(ProcessStreams streams, ProcessStreams::Make(spec));
   for (int i = 0; i < 3; ++i) request.stdio[i] = streams.theirs[i];
-  ABSL_ASSIGN_OR_RETURN(const auto launcher, Launcher());
   ABSL_ASSIGN_OR_RETURN(launcher::Spawned spawned, launcher->Spawn(request));
   const pid_t pid = spawned.pid;
   auto stopper = [launcher, pid](absl::Duration grace) {

@@ -73,15 +73,22 @@ Cgroup Cgroup::OpenAny(const std::string& path) {
 
 Cgroup Cgroup::Own() { return OpenAny(CgroupOf(getpid())); }
 
-Cgroup Cgroup::Home() {
-  const cgroups::Layout layout = cgroups::Layout::Read();
+Cgroup Cgroup::Home() { return Home(cgroups::Layout::Read()); }
+
+Cgroup Cgroup::Home(const cgroups::Layout& layout) {
   const uint8_t wanted = layout.NotInV1(cgroups::kEveryController);
-  const std::string place = cgroups::PlaceFor(layout, wanted, /*probe=*/false, nullptr);
-  return place.empty() ? Own() : OpenAny(place);
+  std::string place = cgroups::PlaceFor(layout, wanted, /*probe=*/false, nullptr);
+  if (place.empty()) place = layout.v2.own;
+  const std::string directory = layout.v2.Directory(place);
+  Cgroup group;
+  if (directory.empty()) return group;
+  group.dir_ = UniqueFd(open(directory.c_str(), O_DIRECTORY | O_CLOEXEC));
+  group.path_ = place == "/" ? "" : place;
+  return group;
 }
 
-void Cgroup::ShareControllers() const {
-  const uint8_t wanted = cgroups::Layout::Read().NotInV1(cgroups::kEveryController);
+void Cgroup::ShareControllers(const cgroups::Layout& layout) const {
+  const uint8_t wanted = layout.NotInV1(cgroups::kEveryController);
   if (ok() && wanted != 0) cgroups::GiveControllers(dir_.get(), wanted);
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sandbox/base/unique_fd.h"
+#include "sandbox/cgroups/layout.h"
 
 namespace berth::launcher {
 
@@ -24,6 +25,7 @@ class Cgroup {
   // Where groups that can be limited are made: this process's own, or the nearest above it whose
   // children have the controllers that are in no v1 hierarchy. Own, if there is none.
   static Cgroup Home();
+  static Cgroup Home(const cgroups::Layout& layout);
   // Any that exists, to make children of: it cannot be removed.
   static Cgroup OpenAny(const std::string& path);
   // One that exists, by its path as /proc/PID/cgroup gives it. Not ok() if it does not, or is no
@@ -31,7 +33,7 @@ class Cgroup {
   static Cgroup Open(const std::string& path);
   Cgroup MakeChild(const std::string& name) const;
   // Lets its children be limited too. It must have no processes of its own.
-  void ShareControllers() const;
+  void ShareControllers(const cgroups::Layout& layout) const;
 
   bool ok() const { return dir_.ok(); }
   int dir_fd() const { return dir_.get(); }

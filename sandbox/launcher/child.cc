@@ -143,7 +143,9 @@ void RunChild(ChildPlan* plan) {
     if (plan->stdio[i] != i && dup2(plan->stdio[i], i) < 0) Fail(plan, Step::kStdio, errno);
   }
   if (plan->terminal && ioctl(0, TIOCSCTTY, 0) != 0) Fail(plan, Step::kSession, errno);
-  if (plan->cwd != nullptr && plan->cwd[0] != '\0' && chdir(plan->cwd) != 0) {
+  // Every helper is in "/" itself.
+  if (plan->cwd != nullptr && plan->cwd[0] != '\0' && strcmp(plan->cwd, "/") != 0 &&
+      chdir(plan->cwd) != 0) {
     Fail(plan, Step::kDirectory, errno);
   }
   if (plan->keep_fd >= 0) {
@@ -166,7 +168,7 @@ void RunChild(ChildPlan* plan) {
     const bool outside = plan->sandbox->tier == SandboxTier::kLandlock;
     if ((outside && (!DropFuturePrivileges(*plan->sandbox, &failure) ||
                      !DropPrivileges(*plan->sandbox, &failure))) ||
-        !Confine(*plan->sandbox, plan->report_fd, &failure)) {
+        !Confine(*plan->sandbox, plan->ruleset_fd, plan->report_fd, &failure)) {
       Fail(plan, failure);
     }
   }

@@ -39,6 +39,7 @@ struct ChildPlan {
   const SandboxPlan* sandbox = nullptr;
   std::string_view sandbox_bytes = {};  // as it came; "" if it is for this start alone
   int report_fd = -1;                   // see enter/report.h
+  int ruleset_fd = -1;                  // of Landlock, if it was made ahead: see enter/rulesets.h
 
   using Error = Failure;
   Failure error;

@@ -137,30 +137,46 @@ absl::Status StartError(Step step, int error, absl::string_view program, absl::s
   return ErrnoStatus(error, absl::StrCat("start '", program, "'"));
 }
 
-absl::StatusOr<std::unique_ptr<LauncherClient>> LauncherClient::Start(const std::string& tag) {
+absl::StatusOr<std::unique_ptr<LauncherClient>> LauncherClient::Begin(const std::string& tag) {
   ABSL_ASSIGN_OR_RETURN(UniqueFd socket, StartHelper(tag));
   auto client = absl::WrapUnique(new LauncherClient);
-  Message hello;
-  ABSL_RETURN_IF_ERROR(Receive(socket.get(), kHello, &hello));
-  Reader in = hello.reader();
-  client->tree_kind_ = in.Get<TreeKind>();
-  client->cgroup_ = in.GetString();
-  client->pid_ = static_cast<pid_t>(in.Get<uint64_t>());
-  if (!in.done()) return absl::InternalError("the launcher's greeting is malformed");
   absl::MutexLock lock(client->mutex_);
   client->socket_ = std::move(socket);
   return client;
 }
 
+absl::StatusOr<std::unique_ptr<LauncherClient>> LauncherClient::Start(const std::string& tag) {
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<LauncherClient> client, Begin(tag));
+  absl::MutexLock lock(client->mutex_);
+  ABSL_RETURN_IF_ERROR(client->Greet());
+  return client;
+}
+
+absl::Status LauncherClient::Greet() {
+  if (pid_ != 0) return absl::OkStatus();
+  Message hello;
+  ABSL_RETURN_IF_ERROR(Receive(socket_.get(), kHello, &hello));
+  Reader in = hello.reader();
+  tree_kind_ = in.Get<TreeKind>();
+  cgroup_ = in.GetString();
+  const pid_t pid = static_cast<pid_t>(in.Get<uint64_t>());
+  if (!in.done()) return absl::InternalError("the launcher's greeting is malformed");
+  pid_ = pid;
+  return absl::OkStatus();
+}
+
 LauncherClient::~LauncherClient() {
   absl::MutexLock lock(mutex_);
+  // For the name of its group.
+  Greet().IgnoreError();
   // No more requests; then wait until it has ended everything: its end of the socket closes.
   shutdown(socket_.get(), SHUT_WR);
+  Message last;
+  const bool removed = Receive(socket_.get(), kFarewell, &last).ok();
   WaitFd(socket_.get(), POLLRDHUP, absl::Now() + kAnswer, "wait for the launcher's end")
       .IgnoreError();
-  // It removed its group last. If it was killed instead, what was below its children is still in
-  // there.
-  if (!cgroup_.empty()) EndGroup(cgroup_).IgnoreError();
+  // If it was killed instead, what was below its children is still in its group.
+  if (!removed && !cgroup_.empty()) EndGroup(cgroup_).IgnoreError();
 }
 
 bool LauncherClient::gone() const {
@@ -196,6 +212,7 @@ absl::StatusOr<Spawned> LauncherClient::Spawn(const SpawnRequest& request) {
     if (!exit.ours.ok()) {
       ABSL_ASSIGN_OR_RETURN(exit, MakeExitPair());
     }
+    ABSL_RETURN_IF_ERROR(Greet());
     fds[count++] = exit.theirs.get();
     spawned.requested_ns = NowNs();
     ABSL_RETURN_IF_ERROR(Send(socket_.get(), kSpawn, out.body(), fds, count));
@@ -225,6 +242,7 @@ absl::StatusOr<int> LauncherClient::Prepare(absl::string_view plan) {
   out.Put(plan);
   Message answer;
   absl::MutexLock lock(mutex_);
+  ABSL_RETURN_IF_ERROR(Greet());
   ABSL_RETURN_IF_ERROR(Send(socket_.get(), kPrepare, out.body(), nullptr, 0));
   ABSL_RETURN_IF_ERROR(Receive(socket_.get(), kPrepared, &answer));
   return static_cast<int>(answer.reader().Get<uint32_t>());
@@ -242,6 +260,7 @@ absl::StatusOr<std::string> LauncherClient::Violations(pid_t pid, uint64_t since
   out.Put(int32_t{pid}).Put(since);
   Message answer;
   absl::MutexLock lock(mutex_);
+  ABSL_RETURN_IF_ERROR(Greet());
   ABSL_RETURN_IF_ERROR(Send(socket_.get(), kProcessViolations, out.body(), nullptr, 0));
   ABSL_RETURN_IF_ERROR(Receive(socket_.get(), kProcessViolationsAre, &answer));
   return answer.body;
@@ -260,6 +279,7 @@ absl::StatusOr<UniqueFd> LauncherClient::StartKeeper(absl::string_view title) {
   Message answer;
   {
     absl::MutexLock lock(mutex_);
+    ABSL_RETURN_IF_ERROR(Greet());
     ABSL_RETURN_IF_ERROR(Send(socket_.get(), kStartKeeper, out.body(), &fd, 1));
     ABSL_RETURN_IF_ERROR(Receive(socket_.get(), kSpawned, &answer));
   }

@@ -50,6 +50,9 @@ class LauncherClient {
   // The launcher's cgroup is called "berth-<tag>-<pid>-<start time>-<pid namespace>": by the tag it
   // is known whose it is after the launcher was killed.
   static absl::StatusOr<std::unique_ptr<LauncherClient>> Start(const std::string& tag);
+  // The same without waiting for the launcher to be ready: the first request does. What the host
+  // has to do before that request is done meanwhile.
+  static absl::StatusOr<std::unique_ptr<LauncherClient>> Begin(const std::string& tag);
   ~LauncherClient();
 
   // Returns once the program has been executed. NotFound, PermissionDenied, InvalidArgument, … if
@@ -69,6 +72,7 @@ class LauncherClient {
   // to their descendants.
   bool gone() const;
 
+  // Once something has been asked of it, or of one from Start.
   TreeKind tree_kind() const { return tree_kind_; }
   pid_t pid() const { return pid_; }
 
@@ -80,6 +84,9 @@ class LauncherClient {
     UniqueFd ours, theirs;
   };
   static absl::StatusOr<ExitPair> MakeExitPair();
+
+  // Waits for the launcher's first word, once.
+  absl::Status Greet() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   mutable absl::Mutex mutex_;
   UniqueFd socket_ ABSL_GUARDED_BY(mutex_);

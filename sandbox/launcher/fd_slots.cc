@@ -12,7 +12,7 @@ namespace berth::launcher {
 namespace {
 
 // Of this process, set once.
-bool reserved = false;
+bool reserved = false, raised = false;
 rlimit files_before = {};
 
 }  // namespace
@@ -23,10 +23,16 @@ void FdSlots::Reserve() {
     if (fcntl(fd, F_GETFD) >= 0 || dup3(0, fd, O_CLOEXEC) != fd) return;
   }
   if (getrlimit(RLIMIT_NOFILE, &files_before) != 0) return;
+  reserved = true;
+  MakeRoom(kFirst + kCount);
+}
+
+void FdSlots::MakeRoom(int fd) {
+  constexpr rlim_t kSomeStarts = 256;
+  if (!reserved || raised || static_cast<rlim_t>(fd) + kSomeStarts < files_before.rlim_cur) return;
   rlimit most = files_before;
   most.rlim_cur = most.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &most);
-  reserved = true;
+  raised = setrlimit(RLIMIT_NOFILE, &most) == 0;
 }
 
 void FdSlots::Separate() {
@@ -34,14 +40,14 @@ void FdSlots::Separate() {
 }
 
 void FdSlots::RestoreLimit() {
-  if (reserved) setrlimit(RLIMIT_NOFILE, &files_before);
+  if (raised) setrlimit(RLIMIT_NOFILE, &files_before);
 }
 
 FdSlots::FdSlots(const ChildPlan& plan) : plan_(plan) {
   if (!reserved) return;
   for (int& fd : plan_.stdio) Put(&fd);
   for (int* fd : {&plan_.exe_fd, &plan_.keep_fd, &plan_.gate_fd, &plan_.error_fd, &plan_.proxy_fd,
-                  &plan_.report_fd}) {
+                  &plan_.report_fd, &plan_.ruleset_fd}) {
     Put(fd);
   }
   if (plan.limit_count > kLimits) all_ = false;

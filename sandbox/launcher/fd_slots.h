@@ -16,12 +16,14 @@ namespace berth::launcher {
 class FdSlots {
  public:
   // For the whole process, once, before it opens more than its control socket and its own program:
-  // keeps the numbers free, and lets it
-  // have as many descriptors as it may. Without it the rest of this does nothing.
+  // keeps the numbers free. Without it the rest of this does nothing.
   static void Reserve();
+  // It has come as far as this number: lets it have as many descriptors as it may, if those that it
+  // has are about to run out. Not at once, since each child has to be told of it.
+  static void MakeRoom(int fd);
   // In the child, first of all.
   static void Separate();
-  // In the child: the limit of open files is again as it was before Reserve.
+  // In the child: the limit of open files is again as it was before MakeRoom.
   static void RestoreLimit();
 
   // `plan` as the child is to have it. They are free again when this is destroyed, which must be

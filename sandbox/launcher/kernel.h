@@ -46,6 +46,63 @@ inline uint64_t NowNs() {
 #endif
 }
 
+// A system call that leaves errno alone: for a thread without thread-local storage of its own.
+// Returns a negative errno.
+[[gnu::always_inline]] inline long RawCall(long number, long a = 0, long b = 0, long c = 0,
+                                           long d = 0) {
+#if defined(__x86_64__)
+  register long r10 asm("r10") = d;
+  asm volatile("syscall"
+               : "+a"(number)
+               : "D"(a), "S"(b), "d"(c), "r"(r10)
+               : "rcx", "r11", "memory");
+  return number;
+#elif defined(__aarch64__)
+  register long x0 asm("x0") = a;
+  register long x1 asm("x1") = b;
+  register long x2 asm("x2") = c;
+  register long x3 asm("x3") = d;
+  register long x8 asm("x8") = number;
+  asm volatile("svc 0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3), "r"(x8) : "memory");
+  return x0;
+#endif
+}
+
+// clone3 of a child that shares this memory and goes on beside the caller, in fn(arg) on the stack
+// that `args` names. `fn` must not return, nor use what is of one thread (errno, the heap).
+[[gnu::noinline]] inline long CloneBeside(clone_args* args, void (*fn)(void*), void* arg) {
+#if defined(__x86_64__)
+  long result = SYS_clone3;
+  asm volatile(
+      "syscall\n\t"
+      "test %%rax, %%rax\n\t"
+      "jnz 1f\n\t"
+      "mov %[arg], %%rdi\n\t"
+      "call *%[fn]\n\t"
+      "ud2\n"
+      "1:"
+      : "+a"(result)
+      : "D"(args), "S"(sizeof(*args)), [fn] "r"(fn), [arg] "r"(arg)
+      : "rcx", "r11", "memory");
+  return result;
+#elif defined(__aarch64__)
+  register long x0 asm("x0") = reinterpret_cast<long>(args);
+  register long x1 asm("x1") = sizeof(*args);
+  register long x8 asm("x8") = SYS_clone3;
+  asm volatile(
+      "svc 0\n\t"
+      "cbnz x0, 1f\n\t"
+      "mov x0, %[arg]\n\t"
+      "blr %[fn]\n\t"
+      "brk #0\n"
+      "1:"
+      : "+r"(x0)
+      : "r"(x1), "r"(x8), [fn] "r"(fn), [arg] "r"(arg)
+      : "memory");
+  return x0;
+#endif
+}
+
 // Starts a child that shares this process's memory and runs `fn(arg)` while the caller waits, until
 // it execs or exits: no page table is copied, whatever the caller's size. `fn` must not return,
 // allocate, or take a lock. Returns the child's pid or a negative errno.

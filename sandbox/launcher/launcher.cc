@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sandbox/base/unique_fd.h"
+#include "sandbox/cgroups/layout.h"
 #include "sandbox/launcher/cgroup.h"
 #include "sandbox/launcher/child.h"
 #include "sandbox/launcher/enter/plan_cache.h"
@@ -69,6 +70,7 @@ void Launcher::Spawn(Message* message, uint64_t received) {
                            nullptr, &prepared);
   }
   const UniqueFd pidfd(pidfd_raw);
+  FdSlots::MakeRoom(pidfd_raw);
   const SandboxPlan* sandbox = request.plan.sandbox;
   Reply(request.plan, pid, pidfd.get(), received, cgroup,
         sandbox != nullptr ? PathOf(*sandbox, request.plan.error) : "", prepared);
@@ -150,13 +152,15 @@ bool Launcher::SayHello() {
   // How the reaper knows, when this process was killed, whose the group was.
   const std::string name = "berth-" + tag_ + "-" + std::to_string(getpid()) + "-" +
                            std::to_string(stat.start_time) + "-" + std::to_string(space.st_ino);
-  group_ = Cgroup::Home().MakeChild(name);
+  cgroups::Layout layout = cgroups::Layout::Read();
+  group_ = Cgroup::Home(layout).MakeChild(name);
   // For as long as this process lives, in whichever pid namespace: how the reaper knows that the
   // group is in use.
   if (group_.ok()) flock(group_.dir_fd(), LOCK_EX | LOCK_NB);
   if (group_.ok() && !CanStartIn(group_.dir_fd())) group_.Remove();
   // Only now: a group whose children have controllers takes no process itself.
-  group_.ShareControllers();
+  group_.ShareControllers(layout);
+  workloads_.UseLayout(std::move(layout));
   Writer hello;
   hello.Put(group_.ok() ? TreeKind::kCgroup : TreeKind::kSubreaper);
   hello.Put(group_.path()).Put(static_cast<uint64_t>(getpid()));
@@ -190,8 +194,8 @@ int Launcher::Run() {
       }
     }
   }
-  workloads_.RemoveKept();
-  group_.Remove();
+  const bool removed = workloads_.RemoveKept();
+  if (group_.Remove() && removed) SendMessage(kControlFd, kFarewell, "", nullptr, 0);
   return 0;
 }
 

@@ -81,6 +81,8 @@ enum LauncherMessage : uint16_t {
   kPrepare = 8,
   // u32 how many wait for a program of that plan now.
   kPrepared = 9,
+  // From the launcher, last, once its host has closed the socket: nothing that it made is left.
+  kFarewell = 10,
 };
 
 // On the exit socket of a process. The message stays there to be peeked at; the socket is closed

@@ -40,8 +40,8 @@ void CloseAllBut(int* keep, int count) {
   // TERM, not KILL, when the launcher dies: there is a tree to take along.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != launcher) _exit(1);
-  std::vector<int> keep{plan->stdio[0],  plan->stdio[1], plan->stdio[2],
-                        plan->report_fd, exit_socket,    report};
+  std::vector<int> keep{plan->stdio[0],   plan->stdio[1], plan->stdio[2], plan->report_fd,
+                        plan->ruleset_fd, exit_socket,    report};
   keep.insert(keep.end(), plan->limit_fds, plan->limit_fds + plan->limit_count);
   CloseAllBut(keep.data(), static_cast<int>(keep.size()));
   sigset_t mask;

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "sandbox/launcher/enter/denials.h"
+#include "sandbox/launcher/enter/report.h"
 #include "sandbox/launcher/exit_notice.h"
 #include "sandbox/launcher/kernel.h"
 #include "sandbox/launcher/proc.h"
@@ -33,7 +34,13 @@ bool HasFolder(const ChildPlan& plan) {
 }
 }  // namespace
 
+void Workloads::MakeReady(bool sandboxed) {
+  if (!ready_group_.ok()) ready_group_ = TakeGroup();
+  if (sandboxed && !ready_report_[0].ok()) MakeReportPair(&ready_report_[0], &ready_report_[1]);
+}
+
 Cgroup Workloads::TakeGroup() {
+  if (ready_group_.ok()) return std::move(ready_group_);
   if (!free_groups_.empty()) {
     Cgroup group = std::move(free_groups_.back());
     free_groups_.pop_back();
@@ -66,7 +73,6 @@ bool Workloads::MakeLimits(Workload* workload, ChildPlan* plan) {
     workload->limits = std::move(kept);
     kept = std::move(free_limits_.back());
     free_limits_.pop_back();
-    workload->limits.UseAgain();
     return true;
   }
   const int tree = workload->tree.has_value() ? workload->tree->cgroup_fd() : -1;
@@ -75,21 +81,27 @@ bool Workloads::MakeLimits(Workload* workload, ChildPlan* plan) {
   const std::string& path = group_->path();
   const std::string name =
       path.empty() ? "berth-" + std::to_string(getpid()) : path.substr(path.rfind('/') + 1);
-  return workload->limits.Make(*plan->sandbox, tree, name + "-p" + std::to_string(++limit_count_),
-                               &plan->error);
+  if (!layout_.has_value()) layout_ = cgroups::Layout::Read();
+  return workload->limits.Make(*layout_, *plan->sandbox, tree,
+                               name + "-p" + std::to_string(++limit_count_), &plan->error);
 }
 
 void Workloads::GiveBackLimits(Workload* workload) {
   if (!workload->limits.group().separate() || free_limits_.size() >= kMostKept) {
-    workload->limits.Remove();
+    if (!workload->limits.Remove()) limits_left_ = true;
   } else {
+    // Now, when nobody waits for a start.
+    workload->limits.UseAgain();
     free_limits_.push_back(std::move(workload->limits));
   }
 }
 
-void Workloads::RemoveKept() {
-  for (TreeLimits& each : free_limits_) each.Remove();
+bool Workloads::RemoveKept() {
+  for (TreeLimits& each : free_limits_) {
+    if (!each.Remove()) limits_left_ = true;
+  }
   free_limits_.clear();
+  return !limits_left_;
 }
 
 bool Workloads::Limit(Workload* workload, ChildPlan* plan) {
@@ -126,6 +138,10 @@ bool Workloads::StartProgram(Workload* workload, ChildPlan* plan, int* pidfd,
   }
   const bool notifies = plan->sandbox != nullptr && plan->sandbox->notifies;
   if (notifies && !workload->enclosure.Listen(plan)) return false;
+  if (plan->sandbox != nullptr && !plan->sandbox_bytes.empty() && mounts_.Open()) {
+    if (mounts_.Changed()) ForgetMounts();
+    plan->ruleset_fd = rulesets_.Get(plan->sandbox_bytes, *plan->sandbox);
+  }
   if (workload->tree.has_value()) {
     workload->pid = workload->program = StartChild(plan, workload->tree->cgroup_fd(), pidfd);
   } else {
@@ -173,13 +189,16 @@ std::unique_ptr<Workloads::Workload> Workloads::NewWorkload(const SandboxPlan* s
   if (sandbox != nullptr) workload->violations.set_network(sandbox->network);
   Cgroup group = TakeGroup();
   if (group.ok()) workload->tree.emplace(std::move(group));
+  if (sandbox != nullptr && ready_report_[0].ok()) {
+    workload->enclosure.Equip(std::move(ready_report_[0]), std::move(ready_report_[1]));
+  }
   return workload;
 }
 
 void Workloads::GiveUp(Workload* workload) {
   workload->proxy.Stop();
   if (workload->tree.has_value()) GiveBack(workload);
-  workload->limits.Remove();
+  if (!workload->limits.Remove()) limits_left_ = true;
 }
 
 pid_t Workloads::Start(ChildPlan* plan, UniqueFd exit_socket, int* pidfd, std::string* cgroup,

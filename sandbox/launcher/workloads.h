@@ -13,13 +13,16 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sandbox/base/unique_fd.h"
+#include "sandbox/cgroups/layout.h"
 #include "sandbox/launcher/cgroup.h"
 #include "sandbox/launcher/child.h"
 #include "sandbox/launcher/enter/enclosure.h"
 #include "sandbox/launcher/enter/mount_watch.h"
+#include "sandbox/launcher/enter/rulesets.h"
 #include "sandbox/launcher/enter/tree_limits.h"
 #include "sandbox/launcher/enter/violations.h"
 #include "sandbox/launcher/tree.h"
@@ -39,15 +42,18 @@ class Workloads {
   void ShareLimits(const TreeLimits* limits) { shared_limits_ = limits; }
   // The same for what they are stopped from: noted there, as the session's.
   void ShareViolations(ViolationLog* log) { shared_violations_ = log; }
-  // Removes what is kept for later starts. Call it last.
-  void RemoveKept();
+  // As it was read when the group was made.
+  void UseLayout(cgroups::Layout layout) { layout_ = std::move(layout); }
+  // Removes what is kept for later starts. Call it last. False if something of theirs or of the
+  // starts before is left.
+  bool RemoveKept();
 
   // Starts plan, in the sandbox `joins` if that is not null. Its end is told on `exit_socket`.
   // Returns the program's pid and *pidfd, or -1 with plan->error. *prepared: in a sandbox that
   // waited for it.
   pid_t Start(ChildPlan* plan, UniqueFd exit_socket, int* pidfd, std::string* cgroup,
               const Enclosure* joins = nullptr, bool* prepared = nullptr);
-  // Once such a start has been answered: makes ready for the next of the same plan, if its tier is
+  // Once such a start has been answered: makes ready for the next, of the same plan if its tier is
   // kPooled.
   void Prepare(const ChildPlan& plan);
   // The same at once. Returns how many sandboxes wait for that plan.
@@ -106,6 +112,10 @@ class Workloads {
     std::vector<std::unique_ptr<Workload>> spares = {};
   };
   std::unique_ptr<Workload> NewWorkload(const SandboxPlan* sandbox);
+  // What the next start needs whatever its plan is.
+  void MakeReady(bool sandboxed);
+  // The host's mounts have changed.
+  void ForgetMounts();
   // Of one that did not come to run.
   void GiveUp(Workload* workload);
   bool Limit(Workload* workload, ChildPlan* plan);
@@ -149,6 +159,7 @@ class Workloads {
   std::vector<Cgroup> free_groups_;  // empty ones, kept: making one costs as much as a fork
   unsigned group_count_ = 0;
   unsigned limit_count_ = 0;
+  bool limits_left_ = false;  // which could not be removed
   const TreeLimits* shared_limits_ = nullptr;
   ViolationLog* shared_violations_ = nullptr;
   std::vector<TreeLimits> free_limits_;  // kept: making groups in v1 hierarchies costs more yet
@@ -156,7 +167,11 @@ class Workloads {
   std::unordered_map<pid_t, Workload*> by_pid_;  // those that run
   std::vector<Workload*> noted_;
   std::vector<Prepared> prepared_;
-  MountWatch mounts_;        // since something was prepared
+  MountWatch mounts_;  // since something was prepared
+  Rulesets rulesets_;
+  std::optional<cgroups::Layout> layout_;
+  Cgroup ready_group_;
+  UniqueFd ready_report_[2];
   uint64_t last_start_ = 0;  // of any
   struct Ended {
     pid_t program;

@@ -57,7 +57,7 @@ Workloads::Prepared* Workloads::PreparedFor(const ChildPlan& plan) {
 }
 
 std::unique_ptr<Workloads::Workload> Workloads::TakeSpare(const ChildPlan& plan) {
-  if (mounts_.fd() >= 0 && mounts_.Changed()) DropSpares();
+  if (mounts_.fd() >= 0 && mounts_.Changed()) ForgetMounts();
   Prepared* kind = plan.sandbox != nullptr ? PreparedFor(plan) : nullptr;
   while (kind != nullptr && !kind->spares.empty()) {
     std::unique_ptr<Workload> spare = std::move(kind->spares.front());
@@ -97,11 +97,18 @@ bool Workloads::MakeSpare(Prepared* kind) {
 
 void Workloads::Polled(const std::vector<pollfd>& fds) {
   for (const pollfd& fd : fds) {
-    if (fd.fd >= 0 && fd.fd == mounts_.fd() && MountWatch::Told(fd)) DropSpares();
+    if (fd.fd >= 0 && fd.fd == mounts_.fd() && MountWatch::Told(fd)) ForgetMounts();
   }
 }
 
+void Workloads::ForgetMounts() {
+  DropSpares();
+  rulesets_.Drop();
+  layout_.reset();
+}
+
 void Workloads::Prepare(const ChildPlan& plan) {
+  MakeReady(plan.sandbox != nullptr);
   if (plan.sandbox == nullptr || !CanBePrepared(*plan.sandbox) || !mounts_.Open()) return;
   Prepared* kind = PreparedFor(plan);
   if (kind == nullptr) {
@@ -134,7 +141,7 @@ void Workloads::MakeSpares(Prepared* kind) {
 
 size_t Workloads::PrepareNow(const ChildPlan& plan) {
   Prepare(plan);
-  if (mounts_.fd() >= 0 && mounts_.Changed()) DropSpares();
+  if (mounts_.fd() >= 0 && mounts_.Changed()) ForgetMounts();
   Prepared* kind = plan.sandbox != nullptr ? PreparedFor(plan) : nullptr;
   if (kind == nullptr) return 0;
   MakeSpares(kind);

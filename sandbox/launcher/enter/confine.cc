@@ -107,13 +107,13 @@ bool DropPrivileges(const SandboxPlan& plan, Failure* failure) {
   return true;
 }
 
-bool Confine(const SandboxPlan& plan, int report, Failure* failure) {
+bool Confine(const SandboxPlan& plan, int ruleset, int report, Failure* failure) {
   if (!SetLimits(plan, failure)) return false;
   // Everything of ours is O_CLOEXEC from birth; this is for what is not ours.
   if (CloseRange(3, ~0u, CLOSE_RANGE_CLOEXEC) != 0) {
     return Failed(failure, Step::kStdio, errno);
   }
-  if (!EnforceLandlock(plan, failure)) return false;
+  if (!EnforceLandlock(plan, ruleset, failure)) return false;
   return LoadFilter(plan, report, failure);
 }
 

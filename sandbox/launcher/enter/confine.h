@@ -16,7 +16,8 @@ bool DropPrivileges(const SandboxPlan& plan, Failure* failure);
 
 // Limits, Landlock, and the filter, last: so it needs to allow only what comes after it (sendmsg on
 // `report`, dup2, execve, exit_group). If the filter notifies, its listener goes to `report`.
-bool Confine(const SandboxPlan& plan, int report, Failure* failure);
+// `ruleset`: see EnforceLandlock.
+bool Confine(const SandboxPlan& plan, int ruleset, int report, Failure* failure);
 
 }  // namespace berth::launcher
 

@@ -47,6 +47,11 @@ std::vector<std::string> SplitNames(const std::string& text) {
 
 }  // namespace
 
+void Enclosure::Equip(UniqueFd ours, UniqueFd theirs) {
+  report_ = std::move(ours);
+  theirs_ = std::move(theirs);
+}
+
 void Enclosure::Release() {
   for (const Placeholder& placeholder : placeholders_) RemovePlaceholder(placeholder);
   placeholders_.clear();
@@ -57,12 +62,7 @@ void Enclosure::Release() {
 pid_t Enclosure::Clone(InitPlan* plan, int cgroup_fd, int* pidfd) {
   ChildPlan* child = plan->child;
   *pidfd = -1;
-  UniqueFd theirs;
-  if (!MakeReportPair(&report_, &theirs)) {
-    child->error = {Step::kReport, errno};
-    return -1;
-  }
-  child->report_fd = theirs.get();
+  if (!Listen(child)) return -1;
   plan->uid = geteuid();
   plan->gid = getegid();
   clone_args args{};
@@ -84,6 +84,7 @@ pid_t Enclosure::Clone(InitPlan* plan, int cgroup_fd, int* pidfd) {
   }
   const long pid = syscall(SYS_clone3, &args, sizeof(args));
   if (pid == 0) RunInit(plan);
+  theirs_.reset();
   if (pid < 0) {
     child->error = {plan->joins == nullptr ? Step::kNamespaces : Step::kClone, errno};
     return -1;
@@ -136,7 +137,7 @@ bool Enclosure::Take(const ChildPlan& child) {
 }
 
 bool Enclosure::Listen(ChildPlan* child) {
-  if (!MakeReportPair(&report_, &theirs_)) {
+  if (!report_.ok() && !MakeReportPair(&report_, &theirs_)) {
     child->error = {Step::kReport, errno};
     return false;
   }

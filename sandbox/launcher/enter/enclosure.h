@@ -25,6 +25,9 @@ class Enclosure {
   Enclosure& operator=(Enclosure&&) = default;
   ~Enclosure() { Release(); }
 
+  // Takes the two ends of what it reports by, made ahead. Otherwise it makes them itself.
+  void Equip(UniqueFd ours, UniqueFd theirs);
+
   // Once nothing of the sandbox runs any more: removes what had to be made on the host.
   void Release();
 

@@ -3,13 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <net/if.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -28,6 +26,7 @@
 #include "sandbox/launcher/enter/id_map.h"
 #include "sandbox/launcher/enter/init_filter.h"
 #include "sandbox/launcher/enter/mount_api.h"
+#include "sandbox/launcher/enter/network_maker.h"
 #include "sandbox/launcher/enter/report.h"
 #include "sandbox/launcher/enter/root.h"
 #include "sandbox/launcher/enter/sources.h"
@@ -41,7 +40,7 @@ namespace {
 
 constexpr int kKeyctlJoinSession = 1;
 // Made here and not by the clone that made this process, whose parent has others to serve.
-constexpr uint64_t kNamespacesInside = CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+constexpr int kNamespacesInside = CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
 
 class Init {
  public:
@@ -68,7 +67,7 @@ class Init {
   void AwaitRequest();
   void Complete();
   void JoinNamespaces();
-  void BringUpLoopback();
+  void EnterNetwork();
   void EnterDirectory();
   void HandOverPlaceholders();
   void StartProgram();
@@ -80,6 +79,7 @@ class Init {
   const int report_;
   UniqueFd namespaces_[kNamespaceCount];
   Root root_;
+  NetworkMaker network_;
   Message message_;
   std::optional<ChildRequest> request_;
   pid_t program_ = -1;
@@ -119,35 +119,31 @@ void Init::AwaitGate() {
   child_.gate_fd = -1;
 }
 
-void Init::BringUpLoopback() {
-  const UniqueFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  ifreq request{};
-  memcpy(request.ifr_name, "lo", 3);
-  request.ifr_flags = IFF_UP | IFF_RUNNING;
-  Must(socket.ok() && ioctl(socket.get(), SIOCSIFFLAGS, &request) == 0, Step::kNetwork);
+void Init::EnterNetwork() {
+  if (sandbox_.network == SandboxNetwork::kHost) return;
+  if (const int error = network_.Enter()) Fail({Step::kNetwork, error});
+  if (sandbox_.network != SandboxNetwork::kProxy) return;
+  if (const int error = network::OpenDoor(child_.proxy_fd, sandbox_.proxy_port)) {
+    Fail({Step::kNetwork, error});
+  }
 }
 
 void Init::Prepare() {
-  uint64_t flags = kNamespacesInside;
   // One of its own for each: an empty one that is shared would save most of a millisecond, and
   // sandboxes would meet on its loopback and by its abstract sockets.
-  if (sandbox_.network != SandboxNetwork::kHost) flags |= CLONE_NEWNET;
-  Must(unshare(static_cast<int>(flags)) == 0, Step::kNamespaces);
+  if (sandbox_.network != SandboxNetwork::kHost) network_.Begin();
+  Must(unshare(kNamespacesInside) == 0, Step::kNamespaces);
   if (const int error = MapIds(plan_.uid, plan_.gid)) Fail({Step::kIdMap, error});
+  if (plan_.hands_over_namespaces) EnterNetwork();
   for (int i = 0; plan_.hands_over_namespaces && i < kNamespaceCount; ++i) {
     char path[32];
     snprintf(path, sizeof(path), "/proc/self/ns/%s", kNamespaceNames[i]);
     namespaces_[i] = UniqueFd(open(path, O_RDONLY | O_CLOEXEC));
     Must(namespaces_[i].ok(), Step::kNamespaces);
   }
-  if (sandbox_.network != SandboxNetwork::kHost) BringUpLoopback();
-  if (sandbox_.network == SandboxNetwork::kProxy) {
-    if (const int error = network::OpenDoor(child_.proxy_fd, sandbox_.proxy_port)) {
-      Fail({Step::kNetwork, error});
-    }
-  }
   Failure failure;
   if (!root_.Prepare(&failure)) Fail(failure);
+  if (!plan_.hands_over_namespaces) EnterNetwork();
   if (!sandbox_.hostname.empty()) {
     Must(sethostname(sandbox_.hostname.data(), sandbox_.hostname.size()) == 0, Step::kHostname);
   }

@@ -65,13 +65,16 @@ int LandlockAbi() {
   return abi < 0 ? 0 : static_cast<int>(abi);
 }
 
-bool EnforceLandlock(const SandboxPlan& plan, Failure* failure) {
-  if (plan.landlock_fs == 0 && plan.landlock_net == 0 && plan.landlock_scope == 0) {
-    if (plan.tier != SandboxTier::kLandlock) return true;
-    return Failed(failure, Failure::kNoItem, EINVAL);  // the tier would hold nothing
-  }
+bool UsesLandlock(const SandboxPlan& plan) {
+  return plan.landlock_fs != 0 || plan.landlock_net != 0 || plan.landlock_scope != 0;
+}
+
+int MakeRuleset(const SandboxPlan& plan, Failure* failure) {
   const int abi = LandlockAbi();
-  if (abi == 0) return Failed(failure, Failure::kNoItem, EOPNOTSUPP);
+  if (abi == 0) {
+    Failed(failure, Failure::kNoItem, EOPNOTSUPP);
+    return -1;
+  }
   RulesetAttributes attributes;
   attributes.fs = plan.landlock_fs & KnownFs(abi);
   size_t size = sizeof(attributes.fs);
@@ -84,15 +87,27 @@ bool EnforceLandlock(const SandboxPlan& plan, Failure* failure) {
     size += sizeof(attributes.scope);
   }
   const int ruleset = static_cast<int>(syscall(SYS_landlock_create_ruleset, &attributes, size, 0));
-  if (ruleset < 0) return Failed(failure, Failure::kNoItem, errno);
-  for (uint32_t i = 0; i < plan.landlock.size(); ++i) {
+  if (ruleset < 0) Failed(failure, Failure::kNoItem, errno);
+  for (uint32_t i = 0; ruleset >= 0 && i < plan.landlock.size(); ++i) {
     if (const int error = AddRule(ruleset, plan.landlock[i], attributes.fs)) {
-      return Failed(failure, i, error);
+      close(ruleset);
+      Failed(failure, i, error);
+      return -1;
     }
   }
-  const bool enforced = syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
+  return ruleset;
+}
+
+bool EnforceLandlock(const SandboxPlan& plan, int ruleset, Failure* failure) {
+  if (!UsesLandlock(plan)) {
+    if (plan.tier != SandboxTier::kLandlock) return true;
+    return Failed(failure, Failure::kNoItem, EINVAL);  // the tier would hold nothing
+  }
+  const int made = ruleset < 0 ? MakeRuleset(plan, failure) : -1;
+  if (ruleset < 0 && made < 0) return false;
+  const bool enforced = syscall(SYS_landlock_restrict_self, ruleset < 0 ? made : ruleset, 0) == 0;
   const int error = errno;
-  close(ruleset);
+  if (made >= 0) close(made);
   return enforced || Failed(failure, Failure::kNoItem, error);
 }
 

@@ -21,10 +21,14 @@ cgroups::GroupLimits LimitsOf(const SandboxPlan& plan) {
 
 bool TreeLimits::Make(const SandboxPlan& plan, int tree, const std::string& name,
                       Failure* failure) {
+  return Make(cgroups::Layout::Read(), plan, tree, name, failure);
+}
+
+bool TreeLimits::Make(const cgroups::Layout& layout, const SandboxPlan& plan, int tree,
+                      const std::string& name, Failure* failure) {
   limits_ = LimitsOf(plan);
   if (limits_.controllers() == 0) return true;
-  const cgroups::LimitGroup::Error error =
-      group_.Make(cgroups::Layout::Read(), tree, name, limits_);
+  const cgroups::LimitGroup::Error error = group_.Make(layout, tree, name, limits_);
   if (error.error == 0) return true;
   *failure = {Step::kLimits, error.error};
   return false;

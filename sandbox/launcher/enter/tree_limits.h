@@ -26,6 +26,8 @@ class TreeLimits {
   // `tree`: the directory of its group in the v2 tree, or -1; must outlive this. `name`: of its v1
   // groups. Fine, and nothing is made, if the plan has no limits.
   bool Make(const SandboxPlan& plan, int tree, const std::string& name, Failure* failure);
+  bool Make(const cgroups::Layout& layout, const SandboxPlan& plan, int tree,
+            const std::string& name, Failure* failure);
   // What the child has to enter by itself. Valid as long as this is.
   void PutInto(ChildPlan* child) const;
   // Says in the notice which limit ended it, if one did: kOom if it was killed, or says (by a code
@@ -41,7 +43,7 @@ class TreeLimits {
   void UseAgain();
   const cgroups::GroupLimits& limits() const { return limits_; }
   // Once the tree is empty.
-  void Remove() { group_.Remove(); }
+  bool Remove() { return group_.Remove() == 0; }
 
  private:
   cgroups::LimitGroup group_;
