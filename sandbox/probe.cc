@@ -17,6 +17,7 @@
 
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/ascii.h"
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/launcher/kernel.h"
@@ -81,22 +82,32 @@ BERTH_IN_CHILD void TrySeccomp(void* arg) {
   _exit(0);
 }
 
-// 0, or the errno of clone.
-int RunChild(unsigned long flags, void (*body)(void*), Shared* shared) {
-  sigset_t all, old;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);  // no handler of the host runs in the child
-  clone_args args{};
-  args.flags = flags;
-  args.exit_signal = 0;  // no SIGCHLD, and the host's waitpid(-1) does not see it
-  const long pid = launcher::CloneVfork(&args, body, shared);
-  if (pid > 0) {
-    while (waitpid(static_cast<pid_t>(pid), nullptr, __WALL) < 0 && errno == EINTR) {
+// One that has done its work when it is constructed. To take its namespaces apart takes the kernel
+// as long as to make them: it is waited for at the end.
+class Child {
+ public:
+  Child(unsigned long flags, void (*body)(void*), Shared* shared) {
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);  // no handler of the host runs in the child
+    clone_args args{};
+    args.flags = flags;
+    args.exit_signal = 0;  // no SIGCHLD, and the host's waitpid(-1) does not see it
+    pid_ = launcher::CloneVfork(&args, body, shared);
+    pthread_sigmask(SIG_SETMASK, &old, nullptr);
+  }
+  ~Child() {
+    while (pid_ > 0 && waitpid(static_cast<pid_t>(pid_), nullptr, __WALL) < 0 && errno == EINTR) {
     }
   }
-  pthread_sigmask(SIG_SETMASK, &old, nullptr);
-  return pid < 0 ? static_cast<int>(-pid) : 0;
-}
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  // 0, or the errno of clone.
+  int error() const { return pid_ < 0 ? static_cast<int>(-pid_) : 0; }
+
+ private:
+  long pid_;
+};
 
 std::string ReadSysctl(const char* path) {
   const UniqueFd fd(open(path, O_RDONLY | O_CLOEXEC));
@@ -108,16 +119,17 @@ std::string ReadSysctl(const char* path) {
 
 }  // namespace
 
-KernelProbe KernelProbe::Run() {
+KernelProbe KernelProbe::Run(absl::FunctionRef<void()> meanwhile) {
   KernelProbe probe;
   Shared shared{&probe, {}, {}};
   snprintf(shared.uid_map, sizeof(shared.uid_map), "%u %u 1", geteuid(), geteuid());
   snprintf(shared.gid_map, sizeof(shared.gid_map), "%u %u 1", getegid(), getegid());
-  probe.make_namespaces = RunChild(
+  const Child namespaces(
       CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP,
       &TryNamespaces, &shared);
-  if (const int error = RunChild(0, &TrySeccomp, &shared)) {
-    probe.seccomp = probe.seccomp_notify = error;
+  probe.make_namespaces = namespaces.error();
+  if (const Child filter(0, &TrySeccomp, &shared); filter.error() != 0) {
+    probe.seccomp = probe.seccomp_notify = filter.error();
   }
   constexpr unsigned kVersion = 1;
   const long version = syscall(SYS_landlock_create_ruleset, nullptr, 0, kVersion);
@@ -128,6 +140,7 @@ KernelProbe KernelProbe::Run() {
   probe.max_user_namespaces = ReadSysctl("/proc/sys/user/max_user_namespaces");
   probe.max_net_namespaces = ReadSysctl("/proc/sys/user/max_net_namespaces");
   probe.in_container = access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0;
+  meanwhile();
   return probe;
 }
 

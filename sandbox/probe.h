@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "absl/functional/function_ref.h"
+
 namespace berth {
 
 struct KernelProbe {
@@ -28,7 +30,8 @@ struct KernelProbe {
   std::string max_net_namespaces;   // user/max_net_namespaces
   bool in_container = false;
 
-  static KernelProbe Run();
+  // `meanwhile` is called while the kernel takes apart what was tried.
+  static KernelProbe Run(absl::FunctionRef<void()> meanwhile = [] {});
 };
 
 }  // namespace berth

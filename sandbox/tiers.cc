@@ -155,7 +155,11 @@ TierReport TierReportFrom(const KernelProbe& probe, CgroupReport cgroups) {
   return report;
 }
 
-TierReport TierReport::Probe() { return TierReportFrom(KernelProbe::Run(), CgroupReport::Probe()); }
+TierReport TierReport::Probe() {
+  CgroupReport cgroups;
+  const KernelProbe probe = KernelProbe::Run([&cgroups] { cgroups = CgroupReport::Probe(); });
+  return TierReportFrom(probe, std::move(cgroups));
+}
 
 Ability TierReport::tier(Tier which) const {
   switch (which) {
