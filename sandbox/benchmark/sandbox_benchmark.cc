@@ -2,11 +2,12 @@
 // command line, in turns.
 //
 //   tools/bazel run --config=opt //sandbox/benchmark:sandbox_benchmark -- [--rounds=N] [--fifo]
-//   [--gap_ms=N] [--berth=PATH] [--rates] [--existing=N]
+//   [--gap_ms=N] [--berth=PATH] [--only=NAME] [--rates] [--existing=N]
 //
 // The policy is the agent preset, the program a static one without libc. `first` is from the
 // request to the program's first instruction, `reaped` to its known exit. bwrap and minijail0 are
-// found on PATH and left out, with a word, where they are not.
+// found on PATH and left out, with a word, where they are not. `berth run` is a command as they
+// are: all that it does is in its figures, from its own start to its end.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -33,6 +34,7 @@
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
 #include "absl/log/check.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
@@ -50,9 +52,10 @@
 ABSL_FLAG(int, rounds, 300, "starts of each kind");
 ABSL_FLAG(bool, fifo, false, "run under SCHED_FIFO");
 ABSL_FLAG(int, gap_ms, 12, "quiet time before each start: what happens at the end of one is over");
-ABSL_FLAG(std::string, berth, "", "the command line, to be measured too");
+ABSL_FLAG(std::string, berth, "tools/berth/berth", "the command line");
 ABSL_FLAG(bool, rates, false, "starts per second at 1, 2 and 8 at once, without gaps");
 ABSL_FLAG(int, existing, 0, "measure again beside so many sandboxes that run");
+ABSL_FLAG(std::string, only, "", "measure only what has this in its name");
 ABSL_FLAG(std::string, program, "runtime/native/benchmark/first_instruction", "what to start");
 
 namespace berth {
@@ -149,6 +152,9 @@ Bench::Bench() {
   AddFloors();
   AddTiers();
   AddPeers();
+  std::erase_if(columns_, [](const Column& column) {
+    return !absl::StrContains(column.first.name(), absl::GetFlag(FLAGS_only));
+  });
 }
 
 launcher::Spawned Bench::Spawn(const SandboxPlan& plan, int out, std::vector<std::string> argv) {
@@ -297,7 +303,10 @@ void Bench::AddCommand(const std::string& name, std::vector<std::string> argv) {
 void Bench::AddPeers() {
   AddCommand("bwrap", Bwrap());
   AddCommand("minijail0", Minijail());
-  if (const std::string berth = absl::GetFlag(FLAGS_berth); !berth.empty()) {
+  const std::string berth = absl::GetFlag(FLAGS_berth);
+  if (access(berth.c_str(), X_OK) != 0) {
+    printf("%s is not there: left out\n", berth.c_str());
+  } else {
     AddCommand("berth run", {berth, "run", "--preset", "agent", "--cwd", work_, "--ro", program_,
                              "--", program_});
     AddCommand("berth run, landlock", {berth, "run", "--preset", "agent", "--tier", "landlock",
@@ -442,8 +451,10 @@ int Main() {
   Bench bench;
   bench.Latency(absl::StrCat(absl::GetFlag(FLAGS_rounds), " rounds",
                              absl::GetFlag(FLAGS_fifo) ? ", SCHED_FIFO" : ""));
-  bench.FilterCost();
-  bench.Preparations();
+  if (absl::GetFlag(FLAGS_only).empty()) {
+    bench.FilterCost();
+    bench.Preparations();
+  }
   if (absl::GetFlag(FLAGS_rates)) bench.Rates();
   if (absl::GetFlag(FLAGS_existing) > 0) bench.Beside(absl::GetFlag(FLAGS_existing));
   return 0;
