@@ -13,7 +13,7 @@ def _test(name, cases, main, user = "root", backend = "", env = {}, tags = [], *
         **kwargs
     )
 
-def tree_test(name, srcs, deps, tmux = False, tmux_size = "medium", **kwargs):
+def tree_test(name, srcs, deps, tmux = False, tmux_size = "medium", local_defines = [], **kwargs):
     """Makes NAME, where trees are held by cgroups (if root runs it), and NAME_plain_user, by a subreaper.
 
     Args:
@@ -22,7 +22,8 @@ def tree_test(name, srcs, deps, tmux = False, tmux_size = "medium", **kwargs):
       deps: of srcs.
       tmux: makes NAME_tmux and NAME_tmux_plain_user too, of sessions on that backend.
       tmux_size: of those.
-      **kwargs: for all tests.
+      local_defines: of srcs.
+      **kwargs: for all tests. Of data, those in env BERTH_TEST_DATA are there for a plain user, too.
     """
     main = "//tests/support:world_main"
     cc_library(
@@ -30,6 +31,7 @@ def tree_test(name, srcs, deps, tmux = False, tmux_size = "medium", **kwargs):
         testonly = True,
         srcs = srcs,
         alwayslink = True,
+        local_defines = local_defines,
         deps = deps,
     )
     for suffix, user in [("", "root"), ("_plain_user", "plain")]:

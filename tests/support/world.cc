@@ -116,6 +116,16 @@ std::string Name(pid_t pid) {
   _exit(102);
 }
 
+// Files of Bazel's, by paths with a space between them, for who may not go into its folders.
+void CopyData(absl::string_view paths, const std::string& home) {
+  for (const absl::string_view path : absl::StrSplit(paths, ' ', absl::SkipEmpty())) {
+    const fs::path to = fs::path(home) / std::string(path);
+    fs::create_directories(to.parent_path());
+    fs::copy_file(std::string(path), to);
+    fs::permissions(to, fs::perms(0644));
+  }
+}
+
 int RunInWorld(char** argv) {
   const bool plain =
       getenv("BERTH_TEST_USER") != nullptr && strcmp(getenv("BERTH_TEST_USER"), "plain") == 0;
@@ -133,6 +143,8 @@ int RunInWorld(char** argv) {
     if (mkdtemp(home.data()) == nullptr || chown(home.c_str(), user, user) != 0) return 100;
     fs::copy_file("/proc/self/exe", home + "/program");
     chmod((home + "/program").c_str(), 0755);
+    const char* data = getenv("BERTH_TEST_DATA");
+    CopyData(data != nullptr ? data : "", home);
   }
   const pid_t child = fork();
   if (child == 0) Enter(group, home, user, argv);
