@@ -9,6 +9,14 @@ capi/install.sh "--prefix=$prefix"
 capi/install.sh "--prefix=$prefix" # again, over what is there
 ! capi/install.sh --prefox=/x 2>/dev/null
 ! capi/install.sh 2>/dev/null
+echo "The commands are there, and every command has the page that berth(1) refers to."
+"$prefix/bin/berth" --version
+"$prefix/bin/berth-reaper" --version
+pages=$(sed -n 's/^\.Xr \(berth[^ ]*\) 1.*/\1/p' "$prefix/share/man/man1/berth.1")
+[ "$(wc -l <<<"$pages")" -gt 20 ]
+for page in berth $pages; do
+  grep -q "^\.Nm $page\$" "$prefix/share/man/man1/$page.1"
+done
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 [ "$(pkg-config --variable=prefix berth)" = "$prefix" ]
 flags=(-std=c11 -Wall -Wextra -pedantic -Werror)

@@ -38,7 +38,6 @@
 namespace berth::reaper {
 namespace {
 
-constexpr int kExitBusy = 75;  // EX_TEMPFAIL: another reaper is at work
 constexpr int kExitFailed = 125;
 
 bool WantsColour() {

@@ -10,6 +10,8 @@
 
 namespace berth::reaper {
 
+inline constexpr int kExitBusy = 75;  // EX_TEMPFAIL: another reaper is at work
+
 // Each returns the exit code.
 absl::StatusOr<int> RunSweep(const SweepFlags& flags);
 absl::StatusOr<int> RunExplain(const SweepFlags& flags, const std::string& id);

@@ -1,5 +1,8 @@
 // The manual pages: made for every command, and what mandoc thinks of them.
 
+#include <stdlib.h>
+
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -31,6 +34,35 @@ class Manual : public CliTest {
     }
     return commands;
   }
+  Result RunReaper(std::vector<std::string> args) {
+    args.insert(args.begin(), {"run", "--", std::filesystem::absolute(getenv("BERTH_REAPER"))});
+    return Run(args);
+  }
+
+  // mandoc finds no fault with the page.
+  void ExpectNothingToSay(const std::string& name, const std::string& page) {
+    std::ofstream(work_ + "/page.1") << page;
+    const Result lint = Run({"run", "--", "mandoc", "-Tlint", "-Wstyle", work_ + "/page.1"});
+    for (const absl::string_view line : absl::StrSplit(lint.out, '\n', absl::SkipEmpty())) {
+      // The pages that it refers to are not installed here.
+      EXPECT_TRUE(absl::StrContains(line, "referenced manual not found")) << name << ": " << line;
+    }
+  }
+  // As a person reads it.
+  std::string Read(const std::string& page) {
+    std::ofstream(work_ + "/page.1") << page;
+    const std::string shown = Run({"run", "--", "mandoc", "-Tutf8", work_ + "/page.1"}).out;
+    return Run({"run", "--", "col", "-b"}, shown).out;
+  }
+  static void ExpectOptions(const std::string& page, const std::string& help) {
+    int options = 0;
+    for (const absl::string_view word : absl::StrSplit(help, absl::ByAnyChar(" \n,"))) {
+      if (!absl::StartsWith(word, "--") || word.size() <= 2) continue;
+      EXPECT_THAT(page, HasSubstr(std::string(word)));
+      ++options;
+    }
+    EXPECT_GT(options, 3) << help;
+  }
 };
 
 TEST_F(Manual, HasAPageForEveryCommandThatMandocHasNothingToSayAbout) {
@@ -45,28 +77,28 @@ TEST_F(Manual, HasAPageForEveryCommandThatMandocHasNothingToSayAbout) {
     }
     const Result page = Run(args);
     ASSERT_EQ(page.code, 0) << command << page.err;
-    const std::string file = work_ + "/page.1";
-    std::ofstream(file) << page.out;
-    const Result lint = Run({"run", "--", "mandoc", "-Tlint", "-Wstyle", file});
-    for (const absl::string_view line : absl::StrSplit(lint.out, '\n', absl::SkipEmpty())) {
-      // The pages that it refers to are not installed here.
-      EXPECT_TRUE(absl::StrContains(line, "referenced manual not found"))
-          << command << ": " << line;
-    }
+    ExpectNothingToSay(command, page.out);
   }
 }
 
 TEST_F(Manual, HasEveryOptionOfHelp) {
-  const Result help = Run({"start", "--help"});
-  std::ofstream(work_ + "/page.1") << Run({"man", "start"}).out;
-  const std::string page = Run({"run", "--", "mandoc", "-Tutf8", work_ + "/page.1"}).out;
-  const std::string plain = Run({"run", "--", "col", "-b"}, page).out;
-  for (const absl::string_view word : absl::StrSplit(help.out, absl::ByAnyChar(" \n,"))) {
-    if (absl::StartsWith(word, "--") && word.size() > 2) {
-      EXPECT_THAT(plain, HasSubstr(std::string(word)));
-    }
+  const std::string page = Read(Run({"man", "start"}).out);
+  ExpectOptions(page, Run({"start", "--help"}).out);
+  EXPECT_THAT(page, HasSubstr("berth start job --pipes --wall 1h"));
+}
+
+TEST_F(Manual, OfTheReaperHasEveryOptionAndExitCodeOfItsHelp) {
+  const Result made = RunReaper({"man"});
+  ASSERT_EQ(made.code, 0) << made.err;
+  ExpectNothingToSay("berth-reaper", made.out);
+  const std::string page = Read(made.out);
+  for (const char* command : {"sweep", "watch", "install", "uninstall"}) {
+    ExpectOptions(page, RunReaper({command, "--help"}).out);
   }
-  EXPECT_THAT(plain, HasSubstr("berth start job --pipes --wall 1h"));
+  EXPECT_THAT(page, HasSubstr("--adopt codefly\n"));
+  EXPECT_THAT(page, HasSubstr("berth-reaper watch --forget-ended 7d --every 1h"));
+  EXPECT_THAT(page, testing::ContainsRegex("12[ \t]+something is left alone"));
+  EXPECT_THAT(page, testing::ContainsRegex("75[ \t]+another reaper is at work"));
 }
 
 TEST_F(Manual, OfNoCommandIsAMistake) { EXPECT_EQ(Run({"man", "frobnicate"}).code, 2); }

@@ -1,7 +1,5 @@
 // berth man: the manual pages, in mdoc(7), from the same table as --help.
 
-#include <ctype.h>
-
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -9,12 +7,9 @@
 
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "tools/berth/arguments.h"
 #include "tools/berth/cli.h"
@@ -22,12 +17,15 @@
 #include "tools/berth/context.h"
 #include "tools/berth/exit_code.h"
 #include "tools/berth/output.h"
+#include "tools/mdoc/mdoc.h"
 
 namespace berth::cli {
 namespace {
 
-constexpr absl::string_view kDate =
-    "November 17, 2026";  // of the last change to what is fixed here
+using mdoc::Head;
+using mdoc::Plain;
+using mdoc::Quote;
+using mdoc::Sentences;
 
 constexpr absl::string_view kShared = R"(.Pp
 .Ar NAME
@@ -71,62 +69,16 @@ Commands that run a program end with its own code, or with 128 and the number
 of the signal that ended it.
 )";
 
-// Text that is no markup: no escapes, no request at the beginning of a line, ASCII only.
-std::string Plain(absl::string_view text) {
-  std::string out = absl::StrReplaceAll(text, {{"\\", "\\e"}, {"…", "..."}});
-  if (!out.empty() && (out[0] == '.' || out[0] == '\'')) out = absl::StrCat("\\&", out);
-  return out;
-}
-
-// Words of a macro's line, quoted, since some words and punctuation mean something there.
-std::string Quote(absl::string_view text) {
-  return absl::StrCat("\"", absl::StrReplaceAll(Plain(text), {{"\"", "\"\""}}), "\"");
-}
-
-// A sentence begins a line, as mdoc wants it, and no line is long.
-std::string Sentences(absl::string_view text) {
-  constexpr size_t kLongest = 78;
-  std::vector<std::string> lines(1);
-  bool ended = false;
-  for (const absl::string_view word : absl::StrSplit(text, ' ')) {
-    std::string& line = lines.back();
-    if (line.empty()) {
-      line = word;
-    } else if (ended || line.size() + 1 + word.size() > kLongest) {
-      lines.emplace_back(word);
-    } else {
-      absl::StrAppend(&line, " ", word);
-    }
-    ended = absl::EndsWith(word, ".");
-  }
-  for (std::string& line : lines) line = Plain(line);
-  return absl::StrJoin(lines, "\n");
-}
-
 std::string PageName(absl::string_view command) {
   return absl::StrCat("berth-", absl::StrReplaceAll(command, {{" ", "-"}}));
 }
 
-std::string Head(absl::string_view page, absl::string_view summary) {
-  std::string lower(summary);
-  if (lower.size() > 1 && islower(lower[1])) lower[0] = absl::ascii_tolower(lower[0]);
-  return absl::StrCat(".Dd ", kDate, "\n.Dt ", absl::AsciiStrToUpper(page),
-                      " 1\n.Os\n.Sh NAME\n.Nm ", page, "\n.Nd ", Plain(lower), "\n");
-}
-
 void AppendArgument(const Argument& argument, std::string* page) {
-  absl::StrAppend(page, ".It");
   if (argument.named()) {
-    absl::StrAppend(page, " Ar ", Quote(argument.names));
+    absl::StrAppend(page, ".It Ar ", Quote(argument.names), "\n", Sentences(argument.help), "\n");
   } else {
-    std::vector<std::string> names;
-    for (const std::string& name : argument.Names()) {
-      names.push_back(absl::StrCat(" Fl ", name.substr(1)));
-    }
-    absl::StrAppend(page, absl::StrJoin(names, " ,"));
-    if (!argument.type.empty()) absl::StrAppend(page, " Ar ", Quote(argument.type));
+    absl::StrAppend(page, mdoc::Option(argument.Names(), argument.type, argument.help));
   }
-  absl::StrAppend(page, "\n", Sentences(argument.help), "\n");
 }
 
 std::string CommandPage(const Cli::Command& command) {
@@ -155,6 +107,7 @@ std::string OverviewPage(const Cli& cli) {
                     "\n");
     pages.push_back(PageName(command.info.name));
   }
+  pages.emplace_back("berth-reaper");
   std::sort(pages.begin(), pages.end());
   absl::StrAppend(&page, ".El\n", kShared, ".Sh SEE ALSO\n");
   for (const std::string& each : pages) {

@@ -72,7 +72,8 @@ def make(root, when):
     release = pack.Release(name, when)
     berth = f"{root}/tools/berth/berth"
     release.add("bin/berth", read(berth), executable=True)
-    release.add("bin/berth-reaper", read(f"{root}/reaper/cli/berth-reaper"), executable=True)
+    reaper = f"{root}/reaper/cli/berth-reaper"
+    release.add("bin/berth-reaper", read(reaper), executable=True)
     release.add("lib/libberth.a", read(f"{root}/capi/libberth.a"))
     release.add("lib/libberth.so.0", read(f"{root}/capi/libberth.so.0"), executable=True)
     release.add_link("lib/libberth.so", "libberth.so.0")
@@ -80,6 +81,7 @@ def make(root, when):
     release.add("include/berth.h", read(f"{root}/capi/berth.h"))
     add_folder(release, f"{root}/capi/berth", "include/berth")
     release.add("share/man/man1/berth.1", said(berth, "man"))
+    release.add("share/man/man1/berth-reaper.1", said(reaper, "man"))
     for words in commands(berth):
         release.add(f"share/man/man1/berth-{'-'.join(words)}.1", said(berth, "man", *words))
     for shell, path in (("bash", "bash-completion/completions/berth"), ("zsh", "zsh/site-functions/_berth"),
