@@ -2,8 +2,27 @@
 mod place;
 use berth::{Code, EventKind, Image, Layer, Policy};
 use place::{Place, SOON};
+use std::ffi::c_ulong;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::net::{UnixListener, UnixStream};
+
+#[repr(C)]
+struct PollFd {
+    fd: RawFd,
+    events: i16,
+    revents: i16,
+}
+
+extern "C" {
+    fn poll(fds: *mut PollFd, count: c_ulong, timeout_ms: i32) -> i32;
+}
+
+/// As an event loop does.
+fn wait_readable(source: &impl AsFd) {
+    let mut ready = PollFd { fd: source.as_fd().as_raw_fd(), events: 1, revents: 0 };
+    assert_eq!(unsafe { poll(&mut ready, 1, 60_000) }, 1);
+}
 
 #[test]
 fn violations_are_told_as_they_happen() {
@@ -18,6 +37,7 @@ fn violations_are_told_as_they_happen() {
     let event = place.runtime().next_event(SOON).unwrap().unwrap();
     let EventKind::Violation(told) = event.kind else { panic!("{event:?}") };
     assert!(told.layer == Layer::Syscall && told.what.contains("unshare"), "{told}");
+    wait_readable(&feed); // which may come to it after the event
     let seen = feed.next().unwrap().unwrap();
     assert_eq!((seen[0].number, &seen[0].what), (1, &told.what));
     session.close_stdin().unwrap();
