@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,7 +69,21 @@ absl::Status WriteAll(int fd, absl::string_view bytes, const std::string& name) 
   return absl::OkStatus();
 }
 
+FileVersion VersionOf(const struct stat& file) {
+  const auto nanoseconds = [](const timespec& time) {
+    return int64_t{time.tv_sec} * 1000000000 + time.tv_nsec;
+  };
+  return {file.st_dev, file.st_ino, file.st_size, nanoseconds(file.st_ctim),
+          nanoseconds(file.st_mtim)};
+}
+
 }  // namespace
+
+std::optional<FileVersion> VersionOf(int dir_fd, const std::string& name) {
+  struct stat file;
+  if (fstatat(dir_fd, name.c_str(), &file, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
+  return VersionOf(file);
+}
 
 absl::StatusOr<UniqueFd> OpenFolder(int dir_fd, const std::string& name) {
   UniqueFd fd(openat(dir_fd, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -76,7 +91,8 @@ absl::StatusOr<UniqueFd> OpenFolder(int dir_fd, const std::string& name) {
   return fd;
 }
 
-absl::StatusOr<std::string> ReadSmallFile(int dir_fd, const std::string& name, size_t max_size) {
+absl::StatusOr<std::string> ReadSmallFile(int dir_fd, const std::string& name, size_t max_size,
+                                          FileVersion* version) {
   // O_NONBLOCK: a fifo without a writer must not hold us up before fstat has told that it is one.
   struct open_how how = {};
   how.flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -92,6 +108,7 @@ absl::StatusOr<std::string> ReadSmallFile(int dir_fd, const std::string& name, s
     return absl::PermissionDeniedError(
         absl::StrCat("'", name, "' belongs to uid ", file.st_uid, ", not to uid ", geteuid()));
   }
+  if (version != nullptr) *version = VersionOf(file);
   const auto too_long = [&] {
     return absl::OutOfRangeError(absl::StrCat("'", name, "' is longer than ", max_size, " bytes"));
   };
@@ -115,7 +132,7 @@ absl::StatusOr<std::string> ReadSmallFile(int dir_fd, const std::string& name, s
 }
 
 absl::Status WriteFileDurably(int dir_fd, const std::string& name, const std::string& temp_name,
-                              absl::string_view bytes, bool sync_folder) {
+                              absl::string_view bytes, Synced synced) {
   // What a crash left under the temporary name is not written into: someone may have linked it
   // elsewhere.
   if (unlinkat(dir_fd, temp_name.c_str(), 0) != 0 && errno != ENOENT) {
@@ -125,7 +142,7 @@ absl::Status WriteFileDurably(int dir_fd, const std::string& name, const std::st
                      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!fd.ok()) return ErrnoStatus(errno, absl::StrCat("make '", temp_name, "'"));
   absl::Status status = WriteAll(fd.get(), bytes, temp_name);
-  if (status.ok() && fsync(fd.get()) != 0) {
+  if (status.ok() && synced != Synced::kNothing && fsync(fd.get()) != 0) {
     status = ErrnoStatus(errno, absl::StrCat("sync '", temp_name, "'"));
   }
   if (status.ok() && renameat(dir_fd, temp_name.c_str(), dir_fd, name.c_str()) != 0) {
@@ -135,8 +152,9 @@ absl::Status WriteFileDurably(int dir_fd, const std::string& name, const std::st
     unlinkat(dir_fd, temp_name.c_str(), 0);
     return status;
   }
-  return sync_folder ? SyncFolder(dir_fd, absl::StrCat("sync the folder of '", name, "'"))
-                     : absl::OkStatus();
+  return synced == Synced::kFileAndFolder
+             ? SyncFolder(dir_fd, absl::StrCat("sync the folder of '", name, "'"))
+             : absl::OkStatus();
 }
 
 absl::Status SyncFolder(int dir_fd, absl::string_view what) {

@@ -5,6 +5,8 @@
 #define BERTH_RUNTIME_RECORD_FILES_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,17 +22,32 @@ namespace berth {
 // folder (a symlink to one is none).
 absl::StatusOr<UniqueFd> OpenFolder(int dir_fd, const std::string& name);
 
+// Tells a file from others, and from what it was before it was changed or replaced; as far as the
+// kernel's clock does: two changes within one tick of it (4 ms and more) may look the same.
+struct FileVersion {
+  uint64_t device = 0, inode = 0;
+  int64_t size = 0, changed_ns = 0, modified_ns = 0;
+  bool operator==(const FileVersion&) const = default;
+};
+// Of what `name`, a path, is now; symlinks in it are followed, but for the last part.
+std::optional<FileVersion> VersionOf(int dir_fd, const std::string& name);
+
 // The bytes of a regular file of this user. NotFound: none; FailedPrecondition: a symlink, fifo,
 // folder…; PermissionDenied: another user's; OutOfRange: longer than `max_size`. `name` may be a
 // path of two or more parts, none of them a symlink; Unimplemented where the kernel (before 5.6) or
 // a seccomp filter has no openat2.
-absl::StatusOr<std::string> ReadSmallFile(int dir_fd, const std::string& name, size_t max_size);
+// `version`, if given, is which one it was.
+absl::StatusOr<std::string> ReadSmallFile(int dir_fd, const std::string& name, size_t max_size,
+                                          FileVersion* version = nullptr);
+
+// What of a file outlasts a loss of power once it is written.
+enum class Synced { kNothing, kFile, kFileAndFolder };
 
 // Replaces or makes `name` so that a crash at any point leaves the old bytes or the new, whole:
-// writes `temp_name`, syncs it, renames it. The folder itself is synced if `sync_folder`. Mode
-// 0600.
+// writes `temp_name`, syncs it, renames it, syncs the folder. With kNothing that holds for a crash
+// of the process only. Mode 0600.
 absl::Status WriteFileDurably(int dir_fd, const std::string& name, const std::string& temp_name,
-                              absl::string_view bytes, bool sync_folder = true);
+                              absl::string_view bytes, Synced synced = Synced::kFileAndFolder);
 
 absl::Status SyncFolder(int dir_fd, absl::string_view what);
 

@@ -157,9 +157,8 @@ absl::StatusOr<Surroundings> LookAround() {
   return here;
 }
 
-// The process of `identity`: NotFound if it is proven dead, any other error if nothing is proven.
-absl::StatusOr<Found> FindByIdentity(const absl::StatusOr<Surroundings>& here,
-                                     const Identity& identity) {
+// OK if the pid of `identity` is one that counts here and now.
+absl::Status CheckPlace(const absl::StatusOr<Surroundings>& here, const Identity& identity) {
   if (identity.pid == 0 || identity.boot_id.empty()) {
     return absl::FailedPreconditionError("an identity of no process");
   }
@@ -171,6 +170,13 @@ absl::StatusOr<Found> FindByIdentity(const absl::StatusOr<Surroundings>& here,
     return absl::FailedPreconditionError(
         absl::StrCat("process ", identity.pid, ": of another pid namespace than this one"));
   }
+  return absl::OkStatus();
+}
+
+// The process of `identity`: NotFound if it is proven dead, any other error if nothing is proven.
+absl::StatusOr<Found> FindByIdentity(const absl::StatusOr<Surroundings>& here,
+                                     const Identity& identity) {
+  ABSL_RETURN_IF_ERROR(CheckPlace(here, identity));
   ABSL_ASSIGN_OR_RETURN(Found found, FindByPid(here->proc, identity.pid));
   const bool same_inode = identity.pidfs_inode == 0 || found.identity.pidfs_inode == 0 ||
                           identity.pidfs_inode == found.identity.pidfs_inode;
@@ -220,6 +226,16 @@ Liveness IdentityChecker::Check(const Identity& identity) const {
   const absl::StatusOr<Found> found = FindByIdentity(here_->around, identity);
   if (found.ok()) return Liveness::kAlive;
   return absl::IsNotFound(found.status()) ? Liveness::kDead : Liveness::kUnknown;
+}
+
+bool IdentityChecker::IsAwake(const Identity& identity) const {
+  if (!CheckPlace(here_->around, identity).ok()) return false;
+  const absl::StatusOr<std::string> text =
+      ReadProc(here_->around->proc, absl::StrCat(identity.pid, "/stat"));
+  // All of one reading is of one process.
+  const std::optional<ProcStat> stat = text.ok() ? ParseProcStat(*text) : std::nullopt;
+  return stat.has_value() && stat->start_time == identity.start_time &&
+         (stat->state == 'S' || stat->state == 'R');
 }
 
 Liveness CheckIdentity(const Identity& identity) { return IdentityChecker().Check(identity); }

@@ -60,6 +60,9 @@ class IdentityChecker {
   IdentityChecker& operator=(const IdentityChecker&) = delete;
 
   Liveness Check(const Identity& identity) const;
+  // It is proven to run, and neither stopped nor stuck in the kernel. Two system calls less than
+  // Check. False proves nothing.
+  bool IsAwake(const Identity& identity) const;
 
  private:
   struct Here;

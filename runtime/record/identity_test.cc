@@ -119,6 +119,46 @@ TEST(Identity, OfAZombieIsDead) {
   EXPECT_EQ(CheckIdentity(identity), Liveness::kDead);
 }
 
+TEST(Identity, OfAStoppedProcessIsAliveButNotAwake) {
+  const IdentityChecker checker;
+  TestChild child([](int ready) {
+    SayReady(ready);
+    while (true) pause();
+  });
+  ASSERT_TRUE(child.ready());
+  const Identity identity = *IdentifyProcess(child.pid());
+  EXPECT_TRUE(checker.IsAwake(identity));
+  int status = 0;
+  ASSERT_EQ(kill(child.pid(), SIGSTOP), 0);
+  ASSERT_EQ(waitpid(child.pid(), &status, WUNTRACED), child.pid());
+  EXPECT_FALSE(checker.IsAwake(identity));
+  EXPECT_EQ(checker.Check(identity), Liveness::kAlive);
+  ASSERT_EQ(kill(child.pid(), SIGCONT), 0);
+  ASSERT_EQ(waitpid(child.pid(), &status, WCONTINUED), child.pid());
+  EXPECT_TRUE(checker.IsAwake(identity));
+  child.Kill();
+  child.WaitUntilZombie();
+  EXPECT_FALSE(checker.IsAwake(identity));
+  child.KillAndReap();
+  EXPECT_FALSE(checker.IsAwake(identity));
+}
+
+TEST(Identity, OfAnotherProcessOrPlaceIsNotAwake) {
+  const IdentityChecker checker;
+  const Identity self = *IdentifySelf();
+  EXPECT_TRUE(checker.IsAwake(self));
+  EXPECT_FALSE(checker.IsAwake(Identity()));
+  Identity other = self;
+  ++other.start_time;
+  EXPECT_FALSE(checker.IsAwake(other));
+  other = self;
+  other.boot_id = "another";
+  EXPECT_FALSE(checker.IsAwake(other));
+  other = self;
+  ++other.pid_namespace;
+  EXPECT_FALSE(checker.IsAwake(other));
+}
+
 TEST(Identity, OfAProcessWhoseFirstThreadEndedIsAlive) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the sanitizers' runtimes cannot have the first thread joined";

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "runtime/record/name_links.h"
 #include "runtime/record/random_id.h"
 #include "runtime/record/record.h"
+#include "runtime/record/record_cache.h"
 #include "runtime/record/session_name.h"
 #include "runtime/record/state_dir.h"
 #include "runtime/record/store_layout.h"
@@ -64,7 +66,7 @@ absl::StatusOr<Record> Store::ParseFile(const std::string& text, const std::stri
   return record;
 }
 
-absl::Status Store::WriteFile(int session_fd, const Record& record, bool sync_folder) const {
+absl::Status Store::WriteFile(int session_fd, const Record& record, Synced synced) const {
   ABSL_RETURN_IF_ERROR(CheckRecord(record));
   const std::string text = ToJson(record);
   if (text.size() > kMaxRecordBytes) {
@@ -72,7 +74,7 @@ absl::Status Store::WriteFile(int session_fd, const Record& record, bool sync_fo
                                                    ": ", text.size(), " bytes are more than ",
                                                    kMaxRecordBytes));
   }
-  return WriteFileDurably(session_fd, kRecordFile, kRecordTemporary, text, sync_folder);
+  return WriteFileDurably(session_fd, kRecordFile, kRecordTemporary, text, synced);
 }
 
 // The link is the truth: a rename has happened once it has been moved.
@@ -102,18 +104,34 @@ absl::StatusOr<Record> Store::Find(const std::string& name) const {
   return record;
 }
 
-absl::StatusOr<Listing> Store::List() const {
+absl::StatusOr<Listing> Store::List() const { return List(nullptr); }
+
+absl::StatusOr<Listing> Store::List(RecordCache* cache) const {
   ABSL_ASSIGN_OR_RETURN(std::vector<std::string> entries, ListFolder(dir_.sessions_fd()));
   Listing listing;
   listing.records.reserve(entries.size());
+  if (cache != nullptr) cache->Begin();
   for (std::string& entry : entries) {
     if (entry.starts_with('.')) continue;  // unfinished: see Tidy
     // In one step; what is wrong, if anything, is found out in two.
     if (IsUid(entry)) {
+      const std::string path = absl::StrCat(entry, "/", kRecordFile);
+      if (cache != nullptr) {
+        const std::optional<FileVersion> version = VersionOf(dir_.sessions_fd(), path);
+        std::optional<Record> known =
+            version.has_value() ? cache->Find(entry, *version) : std::nullopt;
+        if (known.has_value()) {
+          ResolveName(*known);
+          listing.records.push_back(*std::move(known));
+          continue;
+        }
+      }
+      FileVersion version;
       const absl::StatusOr<std::string> text =
-          ReadSmallFile(dir_.sessions_fd(), absl::StrCat(entry, "/", kRecordFile), kMaxRecordBytes);
+          ReadSmallFile(dir_.sessions_fd(), path, kMaxRecordBytes, &version);
       if (text.ok()) {
         if (absl::StatusOr<Record> record = ParseFile(*text, entry); record.ok()) {
+          if (cache != nullptr) cache->Put(*record, version);
           ResolveName(*record);
           listing.records.push_back(*std::move(record));
           continue;
@@ -137,6 +155,7 @@ absl::StatusOr<Listing> Store::List() const {
     }
     listing.broken.push_back({std::move(entry), std::move(why)});
   }
+  if (cache != nullptr) cache->DropUnused();
   return listing;
 }
 
@@ -148,7 +167,7 @@ absl::Status Store::Write(const Record& record) const {
   Record next = record;
   next.name = current.name;
   next.renaming_to = current.renaming_to;
-  return WriteFile(session.get(), next, /*sync_folder=*/true);
+  return WriteFile(session.get(), next, Synced::kFileAndFolder);
 }
 
 absl::Status Store::Rename(const std::string& uid, const std::string& new_name) const {
@@ -161,22 +180,22 @@ absl::Status Store::Rename(const std::string& uid, const std::string& new_name) 
   if (record.name == new_name) {
     const absl::StatusOr<std::string> holder = names.Read(new_name);
     if (holder.ok() && *holder == uid)
-      return WriteFile(session.get(), record, /*sync_folder=*/true);
+      return WriteFile(session.get(), record, Synced::kFileAndFolder);
   }
   // The intent first: whoever removes this session after a crash frees both names.
   Record intent = record;
   intent.renaming_to = new_name;
-  ABSL_RETURN_IF_ERROR(WriteFile(session.get(), intent, /*sync_folder=*/true));
+  ABSL_RETURN_IF_ERROR(WriteFile(session.get(), intent, Synced::kFileAndFolder));
   absl::Status moved = names.Move(record.name, new_name, uid,
                                   [this](const std::string& holder) { return IsStale(holder); });
   if (!moved.ok()) {
-    WriteFile(session.get(), record, /*sync_folder=*/true)
+    WriteFile(session.get(), record, Synced::kFileAndFolder)
         .IgnoreError();  // the intent does no harm
     return moved;
   }
   ABSL_RETURN_IF_ERROR(names.Sync());
   record.name = new_name;
-  return WriteFile(session.get(), record, /*sync_folder=*/true);
+  return WriteFile(session.get(), record, Synced::kFileAndFolder);
 }
 
 }  // namespace berth

@@ -1,5 +1,6 @@
-// Store keeps the records of a state directory. A record is durable before Reserve or Write
-// returns, so the start gate may be opened then and not before.
+// Store keeps the records of a state directory. A record is durable before Write returns, and
+// before Reserve does unless it is told otherwise, so the start gate may be opened then and not
+// before.
 //
 //   auto store = Store::Open();
 //   auto lease = Lease::Acquire((*store)->dir());
@@ -26,7 +27,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "runtime/record/files.h"
 #include "runtime/record/record.h"
+#include "runtime/record/record_cache.h"
 #include "runtime/record/state_dir.h"
 #include "sandbox/base/unique_fd.h"
 
@@ -43,6 +46,10 @@ struct Listing {
   std::vector<BrokenRecord> broken;
 };
 
+// Whether what Reserve has made outlasts a loss of power when it returns. If it is not to, nothing
+// that does may be made before Write and SyncPlace have returned: processes do not.
+enum class Sync { kNow, kLater };
+
 class Store {
  public:
   // "" as for StateDir::Open, with its errors.
@@ -55,11 +62,14 @@ class Store {
   // are filled in, and owner with this process if its pid is 0. AlreadyExists if a session has the
   // name, unless that one never started and its owner is proven dead: then the name passes on. On
   // any error nothing is left.
-  absl::StatusOr<Record> Reserve(Record initial) const;
+  absl::StatusOr<Record> Reserve(Record initial, Sync sync = Sync::kNow) const;
 
-  // Replaces the record durably. The name is not changed by it, so that no write undoes a rename.
-  // NotFound if the session is gone.
+  // Replaces the record durably; SyncPlace besides, if Reserve left that to be done. The name is
+  // not changed by it, so that no write undoes a rename. NotFound if the session is gone.
   absl::Status Write(const Record& record) const;
+  // Makes the session's name and the place of its folder durable: what Sync::kLater leaves out, and
+  // Write does not do.
+  absl::Status SyncPlace() const;
 
   // NotFound: no such session. Otherwise what is wrong with the record: DataLoss (torn, not a
   // record, or of another uid), OutOfRange (too long), PermissionDenied (another user's),
@@ -69,6 +79,8 @@ class Store {
   absl::StatusOr<Record> Find(const std::string& name) const;
   // All sessions, in no order. A broken one does not stop the rest.
   absl::StatusOr<Listing> List() const;
+  // The same for who lists again and again: a file that `cache` knows is not read once more.
+  absl::StatusOr<Listing> List(RecordCache* cache) const;
 
   // AlreadyExists if another session has `new_name`. At every moment, and after a crash at any, the
   // session is found by one of the two names.
@@ -96,10 +108,10 @@ class Store {
   // As it stands in the file: a rename that is under way is not resolved.
   absl::StatusOr<Record> ReadFile(int session_fd, const std::string& uid) const;
   absl::StatusOr<Record> ParseFile(const std::string& text, const std::string& uid) const;
-  absl::Status WriteFile(int session_fd, const Record& record, bool sync_folder) const;
+  absl::Status WriteFile(int session_fd, const Record& record, Synced synced) const;
   void ResolveName(Record& record) const;
 
-  absl::Status MakeSession(const Record& record) const;
+  absl::Status MakeSession(const Record& record, Sync sync) const;
   absl::Status SyncSession(const Record& record) const;
   absl::Status DropNames(int session_fd, const std::string& uid) const;
   bool IsStale(const std::string& uid) const;

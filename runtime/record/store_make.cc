@@ -43,7 +43,7 @@ bool Store::IsStale(const std::string& uid) const {
 }
 
 // Aborted: Tidy took the new folder for a dead process's. Cannot happen once the lock is held.
-absl::Status Store::MakeSession(const Record& record) const {
+absl::Status Store::MakeSession(const Record& record, Sync sync) const {
   const std::string making = kMaking + record.uid;
   if (mkdirat(dir_.sessions_fd(), making.c_str(), 0700) != 0) {
     return ErrnoStatus(errno, absl::StrCat("make a folder for session ", ShowText(record.name),
@@ -58,7 +58,10 @@ absl::Status Store::MakeSession(const Record& record) const {
       return absl::AbortedError(lock.status().message());
     }
     status = lock.status();
-    if (status.ok()) status = WriteFile(session->get(), record, /*sync_folder=*/false);
+    if (status.ok()) {
+      status =
+          WriteFile(session->get(), record, sync == Sync::kNow ? Synced::kFile : Synced::kNothing);
+    }
     if (status.ok() && renameat2(dir_.sessions_fd(), making.c_str(), dir_.sessions_fd(),
                                  record.uid.c_str(), 0) != 0) {
       status = ErrnoStatus(errno, absl::StrCat("make session ", ShowText(record.name)));
@@ -73,11 +76,15 @@ absl::Status Store::MakeSession(const Record& record) const {
 absl::Status Store::SyncSession(const Record& record) const {
   ABSL_ASSIGN_OR_RETURN(UniqueFd session, OpenSessionDir(record.uid));
   ABSL_RETURN_IF_ERROR(SyncFolder(session.get(), absl::StrCat("sync session ", record.uid)));
+  return SyncPlace();
+}
+
+absl::Status Store::SyncPlace() const {
   ABSL_RETURN_IF_ERROR(SyncFolder(dir_.sessions_fd(), "sync the folder of sessions"));
   return NameLinks(dir_.names_fd()).Sync();
 }
 
-absl::StatusOr<Record> Store::Reserve(Record initial) const {
+absl::StatusOr<Record> Store::Reserve(Record initial, Sync sync) const {
   ABSL_RETURN_IF_ERROR(CheckSessionName(initial.name));
   Record record = std::move(initial);
   record.schema = kRecordSchema;
@@ -104,12 +111,12 @@ absl::StatusOr<Record> Store::Reserve(Record initial) const {
   absl::Status made;
   for (int tries = 0; tries < kMaxTries; ++tries) {
     ABSL_ASSIGN_OR_RETURN(record.uid, RandomUid());
-    made = MakeSession(record);
+    made = MakeSession(record, sync);
     if (!absl::IsAborted(made)) break;
   }
   ABSL_RETURN_IF_ERROR(made);
   absl::Status status = names.Take(record.name, record.uid, is_stale);
-  if (status.ok()) status = SyncSession(record);
+  if (status.ok() && sync == Sync::kNow) status = SyncSession(record);
   if (!status.ok()) {
     Remove(record.uid).IgnoreError();
     return status;
