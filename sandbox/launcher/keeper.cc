@@ -421,6 +421,7 @@ int Keeper::Run() {
     AnswerInput();
     AnswerViolations();  // before the end: who hears of that has heard of them
     AnswerEnd();
+    ShowStatus();
     if (destroying_ && (phase_ == Phase::kGone || phase_ == Phase::kNew)) break;
   }
   files_.Remove();

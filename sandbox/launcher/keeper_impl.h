@@ -29,6 +29,7 @@
 #include "sandbox/launcher/sandbox_plan.h"
 #include "sandbox/launcher/session_files.h"
 #include "sandbox/launcher/signals.h"
+#include "sandbox/launcher/status_page.h"
 #include "sandbox/launcher/terminal/screen.h"
 #include "sandbox/launcher/tree.h"
 #include "sandbox/launcher/wire.h"
@@ -106,7 +107,11 @@ class Keeper {
   void Handle(Client* client, Message* message);
   void Setup(Client* client, Message* message);
   void Go(Client* client);
-  void Info(Client* client);
+  // As kInfo answers.
+  std::string InfoBody(uint64_t output_bytes, uint64_t quiet_ns) const;
+  void Info(Client* client, Reader* in);
+  // On the page, if anybody has asked for it. Before whoever hears of something new hears of it.
+  void ShowStatus();
   // Appends what the key sends; false if no key is called so.
   bool Key(std::string_view name, std::string* bytes) const;
   void Send(Client* client, Reader* in);
@@ -120,7 +125,7 @@ class Keeper {
   void AnswerInput();
   void AnswerViolations();
   void AnswerEnd();
-  static void Ok(Client* client, std::string_view body = {});
+  void Ok(Client* client, std::string_view body = {}, int fd = -1);
   static void Fail(Client* client, int error, Step step, std::string_view detail);
 
   bool sandboxed() const { return sandbox_.tier != SandboxTier::kNone; }
@@ -170,6 +175,7 @@ class Keeper {
   UniqueFd owner_end_;  // of an owner that has left
   std::deque<Client> clients_;
   std::vector<Viewer> viewers_;
+  StatusPage page_;
   uint64_t next_client_ = 1;
 };
 

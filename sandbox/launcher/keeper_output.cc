@@ -104,6 +104,7 @@ void Keeper::ReadOutput() {
   if (pty_.ok()) ReadStream(pty_.get(), &*out_);
   if (stdout_.ok() && !ReadStream(stdout_.get(), &*out_)) stdout_.reset();
   if (stderr_.ok() && !ReadStream(stderr_.get(), &*err_)) stderr_.reset();
+  ShowStatus();
 }
 
 void Keeper::ServeViewers() {

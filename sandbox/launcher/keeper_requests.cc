@@ -22,9 +22,10 @@
 
 namespace berth::launcher {
 
-void Keeper::Ok(Client* client, std::string_view body) {
+void Keeper::Ok(Client* client, std::string_view body, int fd) {
+  ShowStatus();
   // A client that does not read its answer is no client any more.
-  if (SendMessage(client->socket.get(), kOk, body, nullptr, 0) != 0)
+  if (SendMessage(client->socket.get(), kOk, body, &fd, fd >= 0 ? 1 : 0) != 0)
     shutdown(client->socket.get(), SHUT_RDWR);
 }
 
@@ -41,12 +42,16 @@ void Keeper::Handle(Client* client, Message* message) {
   if (message->type == kSetup && client->owner && phase_ == Phase::kNew)
     return Setup(client, message);
   if (message->type == kGo && client->owner && phase_ == Phase::kGated) return Go(client);
+  if (message->type == kSync && client->owner && phase_ == Phase::kGated) {
+    const int error = files_.SyncPlace();
+    return error == 0 ? Ok(client) : Fail(client, error, Step::kRecord, "");
+  }
   if (HandlePane(client, message)) return;
   if (phase_ < Phase::kRunning)
     return Fail(client, EAGAIN, Step::kRequest, "the session is still being made");
   switch (message->type) {
     case kInfo:
-      return Info(client);
+      return Info(client, &in);
     case kSend:
       return Send(client, &in);
     case kKeys:
@@ -178,17 +183,30 @@ void Keeper::Go(Client* client) {
   BeginStop(0, 0);
 }
 
-void Keeper::Info(Client* client) {
+std::string Keeper::InfoBody(uint64_t output_bytes, uint64_t quiet_ns) const {
   Writer out;
   out.Put(uint8_t{ended() ? uint8_t{2} : uint8_t{1}}).Put(int32_t{main_});
   out.Put(exit_.code).Put(exit_.signal).Put(exit_.stopped).Put(exit_.reason);
   out.Put(spec_.pty).Put(spec_.rows).Put(spec_.cols).Put(static_cast<uint32_t>(viewers_.size()));
-  out.Put(out_->end() + err_->end());
-  out.Put(last_output_at_ == 0 ? kNever : NowNs() - last_output_at_);
+  out.Put(output_bytes).Put(quiet_ns);
   out.Put(screen_ != nullptr ? std::string_view(screen_->title()) : std::string_view());
   out.Put(log_.path()).Put(spec_.name).Put(spec_.cwd);
   out.Put(sandbox_.tier).Put(violations_.total());
-  Ok(client, out.body());
+  return out.body();
+}
+
+void Keeper::Info(Client* client, Reader* in) {
+  const bool looks_again = in->Get<uint8_t>() != 0;  // 0 of a request that has no body
+  // Only now: most sessions are asked little, and this takes a page of memory.
+  if (looks_again && page_.fd() < 0) page_.Make();
+  Ok(client,
+     InfoBody(out_->end() + err_->end(), last_output_at_ == 0 ? kNever : NowNs() - last_output_at_),
+     looks_again ? page_.fd() : -1);
+}
+
+void Keeper::ShowStatus() {
+  if (page_.fd() < 0 || phase_ < Phase::kRunning) return;
+  page_.Show(InfoBody(0, kNever), out_->end() + err_->end(), last_output_at_);
 }
 
 bool Keeper::Key(std::string_view name, std::string* bytes) const {

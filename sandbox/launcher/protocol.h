@@ -47,6 +47,8 @@ enum class Step : uint8_t {
   kFilter,        // load the system call filter
   kReport,        // hand over what the sandbox reports with
   kOverlay,       // show a folder copy-on-write
+  // Of none.
+  kRecord,  // make the record durable
 };
 
 // Flags of kSpawn and kExec.
@@ -108,9 +110,11 @@ enum KeeperMessage : uint16_t {
   // Owner, once: opens the gate. Answer: empty, once the program runs; kFailed if it could not be
   // executed.
   kGo = 103,
-  // Answer: u8 state (1 running, 2 exited), i32 pid, i32 code, i32 signal, u8 stopped, u8 reason,
+  // u8 whether the keeper's page is wanted (nothing: no). Answer: u8 state (1 running, 2 exited),
+  // i32 pid, i32 code, i32 signal, u8 stopped, u8 reason,
   // u8 pty, u16 rows, u16 cols, u32 attached, u64 output bytes, u64 ns since last output (max:
-  // none), str title, str log, str name, str cwd, u8 SandboxTier, u64 violations.
+  // none), str title, str log, str name, str cwd, u8 SandboxTier, u64 violations. Descriptor: the
+  // page (status_page.h), if it is wanted and there can be one.
   kInfo = 104,
   // bytes text, bytes submit, u8 paste, u8 await, u32 timeout ms. Answer: u8 Delivery.
   kSend = 105,
@@ -143,6 +147,9 @@ enum KeeperMessage : uint16_t {
   // As kViolations, but answered only once there are more than `since`, or nothing of the session
   // runs any more. kFailed ENOTSUP of a session without a policy.
   kAwaitViolations = 123,
+  // Owner, before kGo: makes the name and the place of the session's folder durable, while the
+  // owner does so with what is in it. Answer: empty, once that is done.
+  kSync = 124,
   kDestroy = 121,  // u32 grace ms. Answer: empty, then the keeper removes everything and goes.
 };
 

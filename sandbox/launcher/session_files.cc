@@ -40,6 +40,16 @@ UniqueFd SessionFiles::Listen() const {
   return fd;
 }
 
+int SessionFiles::SyncPlace() const {
+  const UniqueFd parent(openat(session.get(), "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!parent.ok()) return errno;
+  for (const int folder : {parent.get(), names.get()}) {
+    // EINVAL: a file system on which a folder cannot be synced, and does not need to be.
+    if (fsync(folder) != 0 && errno != EINVAL) return errno;
+  }
+  return 0;
+}
+
 void SessionFiles::WriteExit(const ExitNotice& notice) const {
   char text[128];
   const int n =

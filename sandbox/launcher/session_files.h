@@ -17,6 +17,8 @@ struct SessionFiles {
 
   // A listening socket <run>/<uid>, mode 0600. Not ok() with errno.
   UniqueFd Listen() const;
+  // Syncs the name and the folder that the session's is in: 0 or an errno.
+  int SyncPlace() const;
   // Keeps how the session ended for those who ask after the keeper is gone.
   void WriteExit(const ExitNotice& notice) const;
   // The name, if it still is this session's, the socket, and the folder with all files in it.
