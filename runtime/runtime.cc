@@ -37,6 +37,7 @@
 #include "runtime/record/lease.h"
 #include "runtime/record/random_id.h"
 #include "runtime/record/record.h"
+#include "runtime/record/record_cache.h"
 #include "runtime/record/session_name.h"
 #include "runtime/record/store.h"
 #include "runtime/tmux/tmux_backend.h"
@@ -115,7 +116,7 @@ class RuntimeImpl final : public Runtime {
   }
 
   absl::StatusOr<std::vector<SessionInfo>> List() override {
-    ABSL_ASSIGN_OR_RETURN(Listing listing, store_->List());
+    ABSL_ASSIGN_OR_RETURN(Listing listing, store_->List(&records_));
     absl::flat_hash_map<std::string, std::vector<Record>> by_backend;
     for (Record& record : listing.records) {
       by_backend[record.backend].push_back(std::move(record));
@@ -349,7 +350,7 @@ class RuntimeImpl final : public Runtime {
       absl::MutexLock lock(mutex_);
       gone = known_;
     }
-    const absl::StatusOr<Listing> listing = store_->List();
+    const absl::StatusOr<Listing> listing = store_->List(&records_);
     if (!listing.ok()) return;
     for (const Record& record : listing->records) {
       gone.erase(absl::StrCat(record.backend, ":", record.uid));
@@ -381,6 +382,7 @@ class RuntimeImpl final : public Runtime {
 
   const std::shared_ptr<const Store> store_;
   const std::string owner_id_;
+  RecordCache records_;
   absl::Mutex mutex_;
   std::optional<Lease> lease_
       ABSL_GUARDED_BY(mutex_);  // outlives what the backends end with this Runtime

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/clock.h"
@@ -20,26 +21,25 @@ namespace berth {
 namespace {
 
 using Answer = absl::StatusOr<launcher::Message>;
+using Taker = absl::FunctionRef<void(size_t, const Answer&)>;
 
 // Connections at once: fewer than a program may have descriptors, and as many as are worth it.
 constexpr size_t kAtOnce = 256;
 
 class Survey {
  public:
-  Survey(int run_fd, const std::vector<std::string>& uids, uint16_t type)
+  Survey(int run_fd, const std::vector<std::string>& uids, const KeeperQuestion& question,
+         Taker take)
       : run_fd_(run_fd),
         uids_(uids),
-        type_(type),
+        question_(question),
+        take_(take),
         epoll_(epoll_create1(EPOLL_CLOEXEC)),
-        sockets_(uids.size()) {
-    const absl::Status silent = epoll_.ok()
-                                    ? absl::UnavailableError("the session's keeper does not answer")
-                                    : ErrnoStatus(errno, "make a descriptor to wait on");
-    answers_.reserve(uids.size());
-    for (size_t i = 0; i < uids.size(); ++i) answers_.push_back(silent);
-  }
+        silent_(epoll_.ok() ? absl::UnavailableError("the session's keeper does not answer")
+                            : ErrnoStatus(errno, "make a descriptor to wait on")),
+        sockets_(uids.size()) {}
 
-  std::vector<Answer> Run(absl::Time deadline) {
+  void Run(absl::Time deadline) {
     epoll_event ready[64];
     while (epoll_.ok()) {
       while (next_ < uids_.size() && waiting_ < kAtOnce && Ask(next_)) ++next_;
@@ -51,7 +51,9 @@ class Survey {
       if (n < 0 && errno != EINTR) break;
       for (int i = 0; i < n; ++i) Take(ready[i].data.u64);
     }
-    return std::move(answers_);
+    for (size_t i = 0; i < uids_.size(); ++i) {
+      if (i >= next_ || sockets_[i].ok()) take_(i, silent_);
+    }
   }
 
  private:
@@ -62,14 +64,16 @@ class Survey {
         KeeperChannel(run_fd_, uids_[i]).Connect(absl::InfinitePast());
     if (absl::IsResourceExhausted(socket.status()) && waiting_ > 0) return false;
     absl::Status asked = socket.status();
-    if (asked.ok()) asked = KeeperChannel::Send(socket->get(), type_, "", nullptr, 0);
+    if (asked.ok()) {
+      asked = KeeperChannel::Send(socket->get(), question_.type, question_.body, nullptr, 0);
+    }
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.u64 = i;
     if (asked.ok() && epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket->get(), &event) != 0)
       asked = ErrnoStatus(errno, "wait for the session's keeper");
     if (!asked.ok()) {
-      answers_[i] = asked;
+      take_(i, asked);
       return true;
     }
     sockets_[i] = *std::move(socket);
@@ -78,25 +82,27 @@ class Survey {
   }
 
   void Take(size_t i) {
-    answers_[i] = KeeperChannel::Receive(sockets_[i].get(), absl::InfinitePast());
+    const Answer answer = KeeperChannel::Receive(sockets_[i].get(), absl::InfinitePast());
     sockets_[i].reset();  // and with it its place in the epoll
     --waiting_;
+    take_(i, answer);
   }
 
   const int run_fd_;
   const std::vector<std::string>& uids_;
-  const uint16_t type_;
+  const KeeperQuestion& question_;
+  const Taker take_;
   const UniqueFd epoll_;
+  const Answer silent_;
   std::vector<UniqueFd> sockets_;
-  std::vector<Answer> answers_;
   size_t next_ = 0, waiting_ = 0;
 };
 
 }  // namespace
 
-std::vector<Answer> AskKeepers(int run_fd, const std::vector<std::string>& uids, uint16_t type,
-                               absl::Time deadline) {
-  return Survey(run_fd, uids, type).Run(deadline);
+void AskKeepers(int run_fd, const std::vector<std::string>& uids, const KeeperQuestion& question,
+                absl::Time deadline, Taker take) {
+  Survey(run_fd, uids, question, take).Run(deadline);
 }
 
 }  // namespace berth

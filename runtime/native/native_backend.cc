@@ -93,9 +93,7 @@ absl::Status StartRefused(const launcher::Message& message, const launcher::Keep
   return launcher::StartError(step, error, spec.argv[0], spec.cwd, path);
 }
 
-absl::StatusOr<launcher::Message> Ask(int keeper, uint16_t type, absl::string_view body,
-                                      const int* fds, int count, const launcher::KeeperSpec& spec) {
-  ABSL_RETURN_IF_ERROR(KeeperChannel::Send(keeper, type, body, fds, count));
+absl::StatusOr<launcher::Message> Hear(int keeper, const launcher::KeeperSpec& spec) {
   ABSL_RETURN_IF_ERROR(
       WaitFd(keeper, POLLIN, absl::Now() + kStartTime, "wait for the session's keeper"));
   launcher::Message answer;
@@ -103,6 +101,12 @@ absl::StatusOr<launcher::Message> Ask(int keeper, uint16_t type, absl::string_vi
     return absl::UnavailableError("the session's keeper went away");
   if (answer.type == launcher::kFailed) return StartRefused(answer, spec);
   return answer;
+}
+
+absl::StatusOr<launcher::Message> Ask(int keeper, uint16_t type, absl::string_view body,
+                                      const int* fds, int count, const launcher::KeeperSpec& spec) {
+  ABSL_RETURN_IF_ERROR(KeeperChannel::Send(keeper, type, body, fds, count));
+  return Hear(keeper, spec);
 }
 
 // Leaves a keeper whose session must not outlive us, and waits until it is gone.
@@ -187,8 +191,15 @@ absl::Status NativeBackend::Start(const Guise& guise, const SessionSpec& spec, R
   if (guise.prepare != nullptr) {
     ABSL_RETURN_IF_ERROR(guise.prepare(owner->get(), record));
   }
-  // Durable first; only then may the program run.
+  // Durable first; only then may the program run. The keeper syncs half of it: each of these waits
+  // for the disk, and together they wait as long as one.
+  if (guise.reserved == nullptr) {
+    ABSL_RETURN_IF_ERROR(KeeperChannel::Send(owner->get(), launcher::kSync, "", nullptr, 0));
+  }
   ABSL_RETURN_IF_ERROR(store_->Write(*record));
+  if (guise.reserved == nullptr) {
+    ABSL_RETURN_IF_ERROR(Hear(owner->get(), keeper_spec).status());
+  }
   if (guise.before_go != nullptr) {
     ABSL_RETURN_IF_ERROR(guise.before_go(*record));
   }
@@ -211,7 +222,10 @@ absl::StatusOr<std::unique_ptr<Session>> NativeBackend::CreateAs(const Guise& gu
   record.owner_id = owner_id_;
   record.log = spec.log_path;
   record.labels.insert(spec.labels.begin(), spec.labels.end());
-  ABSL_ASSIGN_OR_RETURN(record, store_->Reserve(std::move(record)));
+  // What `reserved` makes may outlast this boot; what we make does not.
+  ABSL_ASSIGN_OR_RETURN(
+      record,
+      store_->Reserve(std::move(record), guise.reserved != nullptr ? Sync::kNow : Sync::kLater));
   SessionSpec completed = spec;
   absl::Status started = absl::OkStatus();
   if (guise.reserved != nullptr) started = guise.reserved(&record, &completed);
@@ -240,7 +254,7 @@ absl::StatusOr<std::unique_ptr<Session>> NativeBackend::Open(const Record& recor
 }
 
 std::vector<SessionInfo> NativeBackend::Describe(const std::vector<Record>& records) {
-  return DescribeAll(*store_, records, absl::Now() + absl::Seconds(5));
+  return DescribeAll(*store_, records, &views_, absl::Now() + absl::Seconds(5));
 }
 
 absl::StatusOr<std::unique_ptr<Process>> NativeBackend::Spawn(const ProcessSpec& spec) {

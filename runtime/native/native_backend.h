@@ -16,6 +16,7 @@
 #include "runtime/backend.h"
 #include "runtime/native/idle_connections.h"
 #include "runtime/native/native_policy.h"
+#include "runtime/native/status_views.h"
 #include "runtime/process.h"
 #include "runtime/record/record.h"
 #include "runtime/record/store.h"
@@ -69,6 +70,7 @@ class NativeBackend final : public Backend {
   const std::string owner_id_;
   const std::shared_ptr<IdleConnections> idle_ = std::make_shared<IdleConnections>();
   NativePolicies policies_;
+  StatusViews views_;
   absl::Mutex mutex_;
   std::shared_ptr<launcher::LauncherClient> launcher_ ABSL_GUARDED_BY(mutex_);
   // Connections to the keepers of ephemeral sessions, which live as long as these are open.

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,8 @@
 #include "runtime/native/native_process.h"
 #include "runtime/native/native_violations.h"
 #include "runtime/native/remains.h"
+#include "runtime/record/identity.h"
+#include "sandbox/launcher/kernel.h"
 #include "sandbox/launcher/protocol.h"
 #include "sandbox/launcher/sandbox_plan.h"
 
@@ -59,6 +62,21 @@ absl::Status ReadInfo(launcher::Reader in, SessionInfo* info) {
   return absl::OkStatus();
 }
 
+// Nothing if the keeper has to be asked.
+std::optional<SessionInfo> InfoOfPage(const Record& record, StatusViews* views,
+                                      const IdentityChecker& checker) {
+  const std::optional<launcher::Status> status = views->Read(record, checker);
+  if (!status.has_value()) return std::nullopt;
+  SessionInfo info = InfoOfRecord(record);
+  if (!ReadInfo({status->info.data(), status->info.size()}, &info).ok()) return std::nullopt;
+  info.output_bytes = static_cast<int64_t>(status->output_bytes);
+  if (status->last_output_ns != 0) {
+    const uint64_t quiet_ns = launcher::NowNs() - status->last_output_ns;
+    info.last_output = absl::Now() - absl::Nanoseconds(static_cast<int64_t>(quiet_ns));
+  }
+  return info;
+}
+
 }  // namespace
 
 std::string NativeHandle(const Record& record) {
@@ -97,18 +115,31 @@ absl::StatusOr<SessionInfo> MakeInfo(const Store& store, const Record& record,
 }
 
 std::vector<SessionInfo> DescribeAll(const Store& store, const std::vector<Record>& records,
-                                     absl::Time deadline) {
-  std::vector<std::string> uids;
-  uids.reserve(records.size());
-  for (const Record& record : records) uids.push_back(record.uid);
-  const std::vector<absl::StatusOr<launcher::Message>> answers =
-      AskKeepers(store.dir().run_fd(), uids, launcher::kInfo, deadline);
+                                     StatusViews* views, absl::Time deadline) {
+  views->KeepOnly(records);
+  const IdentityChecker checker;
   std::vector<SessionInfo> infos;
   infos.reserve(records.size());
-  for (size_t i = 0; i < records.size(); ++i) {
-    absl::StatusOr<SessionInfo> info = MakeInfo(store, records[i], answers[i]);
+  const auto add = [&](absl::StatusOr<SessionInfo> info) {
     if (info.ok()) infos.push_back(*std::move(info));
+  };
+  std::vector<const Record*> silent;
+  std::vector<std::string> uids;
+  for (const Record& record : records) {
+    if (record.state == kStateStarting) {
+      add(MakeInfo(store, record, absl::NotFoundError("")));
+    } else if (std::optional<SessionInfo> seen = InfoOfPage(record, views, checker)) {
+      infos.push_back(*std::move(seen));
+    } else {
+      silent.push_back(&record);
+      uids.push_back(record.uid);
+    }
   }
+  AskKeepers(store.dir().run_fd(), uids, {launcher::kInfo, "\1"}, deadline,
+             [&](size_t i, const absl::StatusOr<launcher::Message>& answer) {
+               if (answer.ok() && !answer->fds.empty()) views->Add(*silent[i], answer->fds[0]);
+               add(MakeInfo(store, *silent[i], answer));
+             });
   return infos;
 }
 

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "runtime/native/status_views.h"
 #include "runtime/record/record.h"
 #include "runtime/record/store.h"
 #include "runtime/session.h"
@@ -27,10 +28,10 @@ ExitStatus ReadEnd(launcher::Reader* in);
 absl::StatusOr<SessionInfo> MakeInfo(const Store& store, const Record& record,
                                      const absl::StatusOr<launcher::Message>& answer);
 
-// Of many at once: their keepers are asked all together and share one deadline. In the order of
-// `records`, without those that are gone.
+// Of all of one backend at once. What `views` has is not asked for again; the other keepers are
+// asked all together and share one deadline. In any order, without those that are gone.
 std::vector<SessionInfo> DescribeAll(const Store& store, const std::vector<Record>& records,
-                                     absl::Time deadline);
+                                     StatusViews* views, absl::Time deadline);
 
 }  // namespace berth
 

@@ -92,6 +92,44 @@ TEST_F(LostKeeper, OneThatIsStoppedIsUnknownAndHoldsNobodyUp) {
   EXPECT_EQ(session->CheckLiveness().liveness, Liveness::kAlive);
 }
 
+// What it showed last is still there to be seen, and is not taken for what it would say now.
+TEST_F(LostKeeper, OneThatIsStoppedIsUnknownToWhoHasListedItBefore) {
+  auto session = Create({.name = "a", .command = Command::Argv({"cat"})});
+  auto other = Create({.name = "b", .command = Command::Argv({"cat"})});
+  ASSERT_TRUE(session != nullptr && other != nullptr);
+  for (int i = 0; i < 2; ++i) {
+    for (const SessionInfo& info : *runtime_->List()) ASSERT_EQ(info.state, SessionState::kRunning);
+  }
+  const pid_t keeper = static_cast<pid_t>(RecordOf("a").keeper.pid);
+  ASSERT_EQ(kill(keeper, SIGSTOP), 0);
+  EXPECT_EQ(session->CheckLiveness().liveness, Liveness::kUnknown);  // and by now it has stopped
+  auto listed = runtime_->List();
+  ASSERT_THAT(listed, IsOk());
+  ASSERT_EQ(listed->size(), 2u);
+  EXPECT_EQ((*listed)[0].state, SessionState::kUnknown);
+  EXPECT_EQ((*listed)[1].state, SessionState::kRunning);
+  ASSERT_EQ(kill(keeper, SIGCONT), 0);
+  ASSERT_EQ(session->CheckLiveness().liveness, Liveness::kAlive);
+  listed = runtime_->List();
+  ASSERT_THAT(listed, IsOk());
+  EXPECT_EQ((*listed)[0].state, SessionState::kRunning);
+}
+
+TEST_F(LostKeeper, OneThatIsKilledIsNotListedAsRunningByWhoHasListedItBefore) {
+  auto session = Create({.name = "a", .command = Command::Argv({"cat"})});
+  ASSERT_NE(session, nullptr);
+  ASSERT_EQ((*runtime_->List())[0].state, SessionState::kRunning);
+  const Record record = RecordOf("a");
+  ASSERT_EQ(kill(static_cast<pid_t>(record.keeper.pid), SIGKILL), 0);
+  ExpectGone(static_cast<pid_t>(record.keeper.pid), absl::Seconds(20));
+  EXPECT_NE((*runtime_->List())[0].state, SessionState::kRunning);
+  ExpectGone(static_cast<pid_t>(record.leader.pid), absl::Seconds(20));
+  const auto listed = runtime_->List();
+  ASSERT_THAT(listed, IsOk());
+  EXPECT_EQ((*listed)[0].state, SessionState::kExited);
+  EXPECT_EQ((*listed)[0].exit.reason, EndReason::kUnknown);
+}
+
 // 128 connections fit in the queue of a keeper that does not accept; the next one waits for room.
 TEST_F(LostKeeper, OneThatIsStoppedHoldsNobodyUpHoweverOftenItIsAsked) {
   auto session = Create({.name = "a", .command = Command::Argv({"cat"})});
