@@ -3,13 +3,14 @@
 load("@rules_cc//cc:cc_library.bzl", "cc_library")
 load("@rules_cc//cc:cc_test.bzl", "cc_test")
 
-def conformance_test(backend, engine, deps = [], **kwargs):
+def conformance_test(backend, engine, deps = [], plain_user = False, **kwargs):
     """Makes BACKEND_test from its engine and all cases.
 
     Args:
       backend: its name.
       engine: the source that defines MakeEngine.
       deps: of the engine, besides the suite's own.
+      plain_user: makes BACKEND_plain_user_test too, which gives up root's rights if root runs it.
       **kwargs: for the test.
     """
     cc_library(
@@ -33,3 +34,15 @@ def conformance_test(backend, engine, deps = [], **kwargs):
         ],
         **kwargs
     )
+    if plain_user:
+        cc_test(
+            name = backend + "_plain_user_test",
+            env = {"BERTH_TEST_USER": "plain"},
+            tags = ["no-sandbox"],
+            deps = [
+                ":cases",
+                ":" + backend + "_engine",
+                "//tests/support:world_main",
+            ],
+            **kwargs
+        )
