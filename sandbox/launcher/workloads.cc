@@ -35,6 +35,7 @@ bool HasFolder(const ChildPlan& plan) {
 }  // namespace
 
 void Workloads::MakeReady(bool sandboxed) {
+  if (++starts_ < kStartsBefore) return;
   if (!ready_group_.ok()) ready_group_ = TakeGroup();
   if (sandboxed && !ready_report_[0].ok()) MakeReportPair(&ready_report_[0], &ready_report_[1]);
 }

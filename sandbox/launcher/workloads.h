@@ -78,6 +78,8 @@ class Workloads {
   std::vector<pid_t> Supervisors() const;
 
  private:
+  // One that was started once may never be again (a command at a prompt).
+  static constexpr unsigned kStartsBefore = 2;
   struct Workload {
     pid_t pid = 0;  // what we wait for: the program, its supervisor or its init
     pid_t program = 0;
@@ -170,6 +172,7 @@ class Workloads {
   MountWatch mounts_;  // since something was prepared
   Rulesets rulesets_;
   std::optional<cgroups::Layout> layout_;
+  unsigned starts_ = 0;
   Cgroup ready_group_;
   UniqueFd ready_report_[2];
   uint64_t last_start_ = 0;  // of any

@@ -32,8 +32,6 @@ constexpr uint64_t kIdleNs = uint64_t{60} * 1000000000;
 // Spares are made when nobody has asked for anything in this time: a start is not to wait for them,
 // nor a program that was just started to share its processor with them.
 constexpr uint64_t kQuietNs = 5000000;
-// A plan that was used once may never be again (a command at a prompt).
-constexpr unsigned kStartsBefore = 2;
 constexpr size_t kMostMounts = kMaxReportText / sizeof(SourceIdentity);
 
 // One start has a proxy and a token of its own; an overlay's layers can be in use once.
