@@ -17,6 +17,20 @@
 load("@rules_cc//cc:cc_binary.bzl", "cc_binary")
 load("@rules_cc//cc:cc_library.bzl", "cc_library")
 
+# Configurations whose runtime cannot be linked statically.
+SANITIZERS = [
+    "asan",
+    "fuzz",
+    "tsan",
+    "ubsan",
+]
+
+# `features` of a binary that runs on any distribution: also on the one that tools/bazel is used on, whose C library is
+# older than that of its root.
+RUNS_ANYWHERE = select(
+    {"//tools:" + name: [] for name in SANITIZERS} | {"//conditions:default": ["fully_static_link"]},
+)
+
 # Flags that --config=asan, tsan, fuzz, coverage, opt and so on set, at one fixed value each. The compiler is not
 # among them: with --config=clang, clang builds the binary too.
 _FIXED = {
