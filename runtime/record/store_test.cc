@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -354,6 +355,26 @@ TEST_F(StoreTest, ListsAThousandSessions) {
   RecordProperty("microseconds", static_cast<int>(absl::ToInt64Microseconds(absl::Now() - begin)));
   EXPECT_GE(listing.records.size(), 1000u);
   EXPECT_TRUE(listing.broken.empty());
+}
+
+// As a keeper does, at the end of its session: without the lock.
+TEST_F(StoreTest, RemovesWhatAnotherRemovesAtTheSameTime) {
+  for (int i = 0; i < 300; ++i) {
+    const Record record = *store_->Reserve(Wanted("one"), Sync::kLater);
+    std::atomic<bool> go = false;
+    std::thread keeper([&] {
+      while (!go) continue;
+      std::error_code error;
+      fs::remove(test_ / "state/names/one", error);
+      fs::remove_all(Session(record.uid), error);
+    });
+    go = true;
+    const absl::Status removed = store_->Remove(record.uid);
+    keeper.join();
+    ASSERT_THAT(removed, IsOk()) << i;
+    ASSERT_THAT(store_->Tidy(), IsOk());
+    ASSERT_TRUE(fs::is_empty(test_ / "state/sessions"));
+  }
 }
 
 }  // namespace
