@@ -288,9 +288,20 @@ absl::StatusOr<std::shared_ptr<ControlClient>> TmuxServer::Reach() {
 }
 
 absl::StatusOr<std::string> TmuxServer::Ask(absl::string_view line) {
+  std::shared_ptr<ControlClient> likely;
+  {
+    absl::MutexLock lock(mutex_);
+    likely = client_;
+  }
+  // The server thinks while we look whether it can be reached.
+  const ControlClient::Ticket ticket = likely != nullptr ? likely->Begin(line) : nullptr;
   const absl::StatusOr<std::shared_ptr<ControlClient>> client = Reach();
-  absl::StatusOr<std::string> answer =
-      client.ok() ? (*client)->Call(line, absl::Now() + kAnswerTime) : client.status();
+  const auto hear = [&]() -> absl::StatusOr<std::string> {
+    ABSL_RETURN_IF_ERROR(client.status());
+    const absl::Time deadline = absl::Now() + kAnswerTime;
+    return *client == likely ? likely->Await(ticket, deadline) : (*client)->Call(line, deadline);
+  };
+  absl::StatusOr<std::string> answer = hear();
   Note(answer.status()).IgnoreError();
   return answer;
 }

@@ -57,7 +57,7 @@ class TmuxServer {
   absl::StatusOr<std::shared_ptr<ControlClient>> Reach();
   // Returns how asking such a one went, and tells the EngineWatch what is new in that.
   absl::Status Note(absl::Status answer);
-  // As Call, with both.
+  // As Call, with both. For a question: it may be asked twice.
   absl::StatusOr<std::string> Ask(absl::string_view line);
 
   const std::string& socket_path() const { return socket_path_; }
