@@ -1,8 +1,8 @@
 // NetworkMaker: an empty network namespace with its own loopback, made on another processor while
 // the caller makes its mounts.
 //
-// It is the dearest of the namespaces by far, as dear as all mounts of a usual sandbox, and nothing
-// depends on it until the program runs. So a thread makes it, and the caller enters it when it is
+// It takes longer than all the other namespaces together, and nothing depends on it until the
+// program runs. So a thread makes it, and the caller enters it when it is
 // there. On a busy machine the thread may not have had a turn by then: in that case the caller
 // makes it itself and the thread, which finds nothing to do, ends. No start waits for a turn of
 // another.
