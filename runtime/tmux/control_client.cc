@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -70,7 +72,11 @@ void ControlClient::Take(const ControlEvent& event) {
   if (event.kind == Kind::kExit) {
     return Break(event.text.empty() ? "it ended the connection" : event.text);
   }
-  if (event.kind == Kind::kNotification || !event.ours || pending_.empty()) return;
+  if (event.kind == Kind::kNotification) return;
+  if (!event.ours && !started_.has_value()) {
+    started_ = event.kind == Kind::kError ? CommandError(event.text) : absl::OkStatus();
+  }
+  if (!event.ours || pending_.empty()) return;
   const Ticket ticket = pending_.front();
   if (event.kind == Kind::kError) {
     ticket->error = CommandError(event.text);
@@ -105,6 +111,20 @@ void ControlClient::Read(absl::Time deadline) {
   }
   Flush();
   changed_.SignalAll();
+}
+
+absl::Status ControlClient::AwaitStart(absl::Time deadline) {
+  absl::MutexLock lock(mutex_);
+  while (!started_.has_value()) {
+    ABSL_RETURN_IF_ERROR(broken_);
+    if (absl::Now() >= deadline) return absl::UnavailableError("the tmux server does not answer");
+    if (reading_) {
+      changed_.WaitWithDeadline(&mutex_, deadline);
+    } else {
+      Read(deadline);
+    }
+  }
+  return *started_;
 }
 
 absl::StatusOr<std::string> ControlClient::Await(const Ticket& ticket, absl::Time deadline) {

@@ -12,6 +12,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -30,6 +31,10 @@ class ControlClient {
  public:
   // `socket` is a stream socket whose other end is the standard input and output of `tmux -C`.
   explicit ControlClient(UniqueFd socket) : socket_(std::move(socket)) {}
+
+  // Waits until the command that `tmux -C` was started with has been carried out, and returns its
+  // error as Await does. What is sent before may be carried out before it.
+  absl::Status AwaitStart(absl::Time deadline);
 
   // A command line that is on its way.
   struct Pending {
@@ -71,6 +76,7 @@ class ControlClient {
   std::deque<Ticket> pending_ ABSL_GUARDED_BY(mutex_);
   ControlParser parser_ ABSL_GUARDED_BY(mutex_);
   absl::Status broken_ ABSL_GUARDED_BY(mutex_);
+  std::optional<absl::Status> started_ ABSL_GUARDED_BY(mutex_);  // how that went
 };
 
 }  // namespace berth::tmux

@@ -214,7 +214,7 @@ absl::StatusOr<std::shared_ptr<ControlClient>> TmuxServer::StartClient(bool star
   }
   ABSL_RETURN_IF_ERROR(process.status());
   auto client = std::make_shared<ControlClient>(std::move(process->socket));
-  const absl::Status greeted = Greet(*client);
+  const absl::Status greeted = Greet(*client, hold);
   if (absl::IsUnavailable(greeted)) {
     const std::string words = ReadWhatIsThere(process->errors.get());
     if (absl::StrContains(words, "usage:") || absl::StrContains(words, "unknown option")) {
@@ -228,8 +228,11 @@ absl::StatusOr<std::shared_ptr<ControlClient>> TmuxServer::StartClient(bool star
   return client;
 }
 
-absl::Status TmuxServer::Greet(ControlClient& client) {
+absl::Status TmuxServer::Greet(ControlClient& client, const std::string& hold) {
   const absl::Time deadline = absl::Now() + kAnswerTime;
+  // Else tmux (3.3a, and sometimes others) may answer before there is our session: of another
+  // program's, or of none; and the session comes when we have given up.
+  ABSL_RETURN_IF_ERROR(client.AwaitStart(deadline));
   // Set again by each program that connects: they are the same for all. A session that has ended
   // keeps its window, which tells how; nothing of a viewer's environment enters a session; and a
   // server with nothing to do does not wake for its status line.
@@ -239,17 +242,20 @@ absl::Status TmuxServer::Greet(ControlClient& client) {
       "set-option -g status-left-length 66 ; set-option -gw automatic-rename off ; "
       "set-option -gw allow-rename off ; set-option -g status-interval 0",
       8);
-  ABSL_ASSIGN_OR_RETURN(
-      const std::string facts,
-      client.Call("display-message -p \"#{version} #{pid} #{pane_pid}\"", deadline));
+  // By its name: without one, tmux may tell of another program's connection.
+  ABSL_ASSIGN_OR_RETURN(const std::string facts,
+                        client.Call(absl::StrCat("display-message -p -t =", hold,
+                                                 ": \"#{version} #{pid} #{pane_pid}\""),
+                                    deadline));
   ABSL_RETURN_IF_ERROR(client.Await(options, deadline).status());
   const std::vector<std::string> words = absl::StrSplit(absl::StripAsciiWhitespace(facts), ' ');
   ABSL_RETURN_IF_ERROR(CheckVersion(words[0]));
-  pid_t pid, hold;
-  if (words.size() != 3 || !absl::SimpleAtoi(words[1], &pid) || !absl::SimpleAtoi(words[2], &hold))
+  pid_t pid, holder;
+  if (words.size() != 3 || !absl::SimpleAtoi(words[1], &pid) ||
+      !absl::SimpleAtoi(words[2], &holder))
     return absl::InternalError(absl::StrCat("tmux calls itself '", facts, "'"));
   pidfd_ = UniqueFd(launcher::PidfdOpen(pid));
-  hold_pidfd_ = UniqueFd(launcher::PidfdOpen(hold));
+  hold_pidfd_ = UniqueFd(launcher::PidfdOpen(holder));
   TidyWindows(client);
   return absl::OkStatus();
 }

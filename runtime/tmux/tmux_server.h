@@ -75,7 +75,9 @@ class TmuxServer {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Ends the connection, and the program that holds its window.
   void Disconnect() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status Greet(ControlClient& client) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // `hold` is the session that holds the connection.
+  absl::Status Greet(ControlClient& client, const std::string& hold)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Removes windows of sessions and connections that are gone.
   void TidyWindows(ControlClient& client) const;
   absl::Status CheckSocket() const;
