@@ -22,6 +22,7 @@
 #include "runtime/native/keeper_channel.h"
 #include "runtime/native/native_process.h"
 #include "runtime/native/native_session.h"
+#include "runtime/native/remains.h"
 #include "runtime/native/session_info.h"
 #include "runtime/record/identity.h"
 #include "runtime/record/session_name.h"
@@ -233,9 +234,10 @@ absl::StatusOr<std::unique_ptr<Session>> NativeBackend::CreateAs(const Guise& gu
   if (started.ok()) started = Start(guise, completed, &record, &owner);
   if (!started.ok()) {
     // A keeper hears that its owner has left, or left by itself: wait for it, then nothing else is
-    // there.
+    // there; but for what one that was killed has left. What cannot be removed now has its record,
+    // which the reaper finds.
     if (owner.ok()) Leave(owner.get(), spec.grace);
-    store_->Remove(record.uid).IgnoreError();
+    RemoveRemains(*store_, record).IgnoreError();
     return started;
   }
   if (!spec.durable) {
