@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include <fstream>
-#include <iterator>
 #include <regex>
 #include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "capi/berth.h"
@@ -32,7 +32,9 @@ std::string ReadFileOf(const char* variable) {
   for (std::string path; paths >> path;) {
     std::ifstream in(path, std::ios::binary);
     EXPECT_TRUE(in.good()) << path;
-    all.append(std::istreambuf_iterator<char>(in), {});
+    std::ostringstream text;
+    text << in.rdbuf();
+    all += std::move(text).str();
   }
   return all;
 }
