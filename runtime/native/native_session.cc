@@ -420,7 +420,8 @@ absl::Status NativeSession::Destroy(absl::Duration grace) {
   }
   // No keeper (any more). What it may have left is removed by its record; nothing left is fine.
   absl::StatusOr<Record> record = store_->Read(uid_);
-  if (absl::IsNotFound(record.status())) return absl::OkStatus();
+  // Without a record its keeper may still be at work on the rest.
+  if (absl::IsNotFound(record.status())) return store_->Remove(uid_);
   ABSL_RETURN_IF_ERROR(record.status());
   return RemoveRemains(*store_, *record);
 }

@@ -37,10 +37,16 @@ bool IsSameFolder(int fd, int dir_fd, const std::string& name) {
          by_fd.st_ino == by_name.st_ino && by_fd.st_dev == by_name.st_dev;
 }
 
+// Of a folder that another may be removing: gone is fine.
+absl::Status EmptyIfThere(int folder_fd, const std::vector<std::string>& keep) {
+  const absl::Status emptied = EmptyFolder(folder_fd, keep);
+  return absl::IsNotFound(emptied) ? absl::OkStatus() : emptied;
+}
+
 // Under the folder's lock, which goes with it: whoever waits for that is told NotFound.
 absl::Status RemoveLocked(int sessions_fd, int folder_fd, const std::string& name) {
-  ABSL_RETURN_IF_ERROR(EmptyFolder(folder_fd, {kLockFile}));
-  ABSL_RETURN_IF_ERROR(EmptyFolder(folder_fd));
+  ABSL_RETURN_IF_ERROR(EmptyIfThere(folder_fd, {kLockFile}));
+  ABSL_RETURN_IF_ERROR(EmptyIfThere(folder_fd, {}));
   // ENOTEMPTY: a maker has just come, finds its folder taken for a dead one's, and makes another.
   if (unlinkat(sessions_fd, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT &&
       errno != ENOTEMPTY) {
@@ -81,12 +87,14 @@ absl::Status Store::Remove(const std::string& uid) const {
   if (absl::IsNotFound(session.status())) return RemoveUnfinished(dir_.sessions_fd(), removing);
   ABSL_RETURN_IF_ERROR(session.status());
   const absl::StatusOr<FolderLock> lock = FolderLock::Take(session->get(), kLockFile);
-  if (absl::IsNotFound(lock.status())) return absl::OkStatus();
+  // Another is removing it; a keeper, which takes no lock, may not be done yet.
+  if (absl::IsNotFound(lock.status()))
+    return RemoveLocked(dir_.sessions_fd(), session->get(), uid);
   ABSL_RETURN_IF_ERROR(lock.status());
   if (!IsSameFolder(session->get(), dir_.sessions_fd(), uid)) return absl::OkStatus();
   // The record last: until then a crash, or a folder that cannot be removed, leaves a session that
   // is seen and can be removed again.
-  ABSL_RETURN_IF_ERROR(EmptyFolder(session->get(), {kRecordFile, kLockFile}));
+  ABSL_RETURN_IF_ERROR(EmptyIfThere(session->get(), {kRecordFile, kLockFile}));
   ABSL_RETURN_IF_ERROR(DropNames(session->get(), uid));
   if (renameat(dir_.sessions_fd(), uid.c_str(), dir_.sessions_fd(), removing.c_str()) != 0) {
     // Its keeper, which takes no lock, was removing it too.

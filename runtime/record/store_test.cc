@@ -377,5 +377,14 @@ TEST_F(StoreTest, RemovesWhatAnotherRemovesAtTheSameTime) {
   }
 }
 
+// A keeper's last step but one: its session is not known any more, and its folder still there.
+TEST_F(StoreTest, RemovesWhatAnotherHasBegunToRemove) {
+  const Record record = *store_->Reserve(Wanted("one"), Sync::kLater);
+  for (const auto& entry : fs::directory_iterator(Session(record.uid))) fs::remove(entry);
+  ASSERT_THAT(store_->Remove(record.uid), IsOk());
+  EXPECT_TRUE(fs::is_empty(test_ / "state/sessions"));
+  EXPECT_FALSE(fs::is_symlink(test_ / "state/names/one"));
+}
+
 }  // namespace
 }  // namespace berth
