@@ -88,8 +88,7 @@ absl::Status Store::Remove(const std::string& uid) const {
   ABSL_RETURN_IF_ERROR(session.status());
   const absl::StatusOr<FolderLock> lock = FolderLock::Take(session->get(), kLockFile);
   // Another is removing it; a keeper, which takes no lock, may not be done yet.
-  if (absl::IsNotFound(lock.status()))
-    return RemoveLocked(dir_.sessions_fd(), session->get(), uid);
+  if (absl::IsNotFound(lock.status())) return RemoveLocked(dir_.sessions_fd(), session->get(), uid);
   ABSL_RETURN_IF_ERROR(lock.status());
   if (!IsSameFolder(session->get(), dir_.sessions_fd(), uid)) return absl::OkStatus();
   // The record last: until then a crash, or a folder that cannot be removed, leaves a session that

@@ -53,8 +53,7 @@ void Survey::Detail(TopRow* row) {
     if (const absl::StatusOr<Stats> stats = session->GetStats(); stats.ok()) {
       const absl::Time now = absl::Now();
       if (known.when != absl::InfinitePast() && now > known.when) {
-        known.cores =
-            std::max(0.0, absl::FDivDuration(stats->cpu - known.used, now - known.when));
+        known.cores = std::max(0.0, absl::FDivDuration(stats->cpu - known.used, now - known.when));
       }
       known.used = stats->cpu;
       known.when = now;
