@@ -62,23 +62,23 @@ bool StatusPage::Make() {
 
 void StatusPage::Show(std::string_view info, uint64_t output_bytes, uint64_t last_output_ns) {
   if (page_ == nullptr) return;
-  constexpr auto kRelaxed = std::memory_order_relaxed;
-  const uint64_t sequence = page_->sequence.load(kRelaxed);
-  page_->sequence.store(sequence + 1, kRelaxed);
-  std::atomic_thread_fence(std::memory_order_release);
-  page_->output_bytes.store(output_bytes, kRelaxed);
-  page_->last_output_ns.store(last_output_ns, kRelaxed);
+  // Each store releases: who sees one of them sees that the sequence is odd, too.
+  constexpr auto kRelease = std::memory_order_release;
+  const uint64_t sequence = page_->sequence.load(std::memory_order_relaxed);
+  page_->sequence.store(sequence + 1, std::memory_order_relaxed);
+  page_->output_bytes.store(output_bytes, kRelease);
+  page_->last_output_ns.store(last_output_ns, kRelease);
   if (info != shown_) {
     shown_ = info;
     const bool fits = info.size() <= sizeof(page_->words);
-    page_->size.store(fits ? info.size() : 0, kRelaxed);
+    page_->size.store(fits ? info.size() : 0, kRelease);
     for (size_t i = 0; fits && i * sizeof(Word) < info.size(); ++i) {
       uint64_t word = 0;
       info.copy(reinterpret_cast<char*>(&word), sizeof(word), i * sizeof(word));
-      page_->words[i].store(word, kRelaxed);
+      page_->words[i].store(word, kRelease);
     }
   }
-  page_->sequence.store(sequence + 2, std::memory_order_release);
+  page_->sequence.store(sequence + 2, kRelease);
 }
 
 StatusView::StatusView(int fd) {
@@ -102,21 +102,21 @@ StatusView::~StatusView() {
 }
 
 bool StatusView::Read(Status* status) const {
-  constexpr auto kRelaxed = std::memory_order_relaxed;
+  // Each load acquires: the sequence that is compared at the end is loaded after all of them.
+  constexpr auto kAcquire = std::memory_order_acquire;
   for (int tries = 0; page_ != nullptr && tries < kMaxTries; ++tries) {
-    const uint64_t sequence = page_->sequence.load(std::memory_order_acquire);
+    const uint64_t sequence = page_->sequence.load(kAcquire);
     if (sequence % 2 != 0) continue;
-    const uint64_t size = page_->size.load(kRelaxed);
+    const uint64_t size = page_->size.load(kAcquire);
     if (size == 0 || size > sizeof(page_->words)) return false;
-    status->output_bytes = page_->output_bytes.load(kRelaxed);
-    status->last_output_ns = page_->last_output_ns.load(kRelaxed);
+    status->output_bytes = page_->output_bytes.load(kAcquire);
+    status->last_output_ns = page_->last_output_ns.load(kAcquire);
     status->info.resize(size);
     for (size_t at = 0; at < size; at += sizeof(Word)) {
-      const uint64_t word = page_->words[at / sizeof(Word)].load(kRelaxed);
+      const uint64_t word = page_->words[at / sizeof(Word)].load(kAcquire);
       memcpy(status->info.data() + at, &word, std::min(sizeof(word), size - at));
     }
-    std::atomic_thread_fence(std::memory_order_acquire);
-    if (page_->sequence.load(kRelaxed) == sequence) return true;
+    if (page_->sequence.load(std::memory_order_relaxed) == sequence) return true;
   }
   return false;
 }
