@@ -88,8 +88,11 @@ absl::StatusOr<SessionInfo> TmuxSession::Info() {
 
 LivenessReport TmuxSession::CheckLiveness() {
   const auto by_keeper = [this] {
-    return LeaderRuns() ? LivenessReport{Liveness::kAlive, "its main process runs"}
-                        : keeper_->CheckLiveness();
+    if (has_begun_ && LeaderRuns())
+      return LivenessReport{Liveness::kAlive, "its main process runs"};
+    LivenessReport report = keeper_->CheckLiveness();
+    if (report.liveness == Liveness::kAlive) has_begun_ = true;
+    return report;
   };
   // The end of a session is known without the server.
   if (LivenessReport report = by_keeper(); report.liveness != Liveness::kAlive) return report;

@@ -2,6 +2,7 @@
 #ifndef BERTH_RUNTIME_TMUX_TMUX_SESSION_H_
 #define BERTH_RUNTIME_TMUX_TMUX_SESSION_H_
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -100,6 +101,9 @@ class TmuxSession final : public Session {
   const std::unique_ptr<Session> keeper_;
   const std::string uid_;
   absl::StatusOr<UniqueFd> leader_ = absl::NotFoundError("it has not started");
+  // The keeper has said so. Until then the main process may be one that waits behind its gate, and
+  // never gets further if the maker of the session is killed.
+  std::atomic<bool> has_begun_ = false;
 };
 
 // Adds what its window tells, or that the server does not, to what its keeper told.
