@@ -67,7 +67,7 @@ pid_t ReaperCli::Start(const Words& args, const std::string& out, const std::str
   Words words{"berth-reaper"};
   words.insert(words.end(), args.begin(), args.end());
   return Fork(out, err, [&] {
-    // By descriptor: the program's path may be closed to whom this becomes, or not be there.
+    // By descriptor: the folders that lead to it may be closed to whom this becomes.
     const int program = open(program_.c_str(), O_RDONLY | O_CLOEXEC);
     become();
     fexecve(program, Pointers(words).data(), environ);
@@ -98,6 +98,11 @@ Ran ReaperCli::RunOther(const Words& argv) {
 void ReaperCli::OpenToOthers() {
   ASSERT_EQ(chmod(dir_.path().c_str(), 0755), 0);
   ASSERT_EQ(chmod(fs::path(dir_.path()).parent_path().c_str(), 0755), 0);
+  // What Bazel takes from its disk cache only its owner may run.
+  const std::string program = dir_ / "berth-reaper";
+  fs::copy_file(program_, program);
+  ASSERT_EQ(chmod(program.c_str(), 0755), 0);
+  program_ = program;
 }
 
 void ReaperCli::MakeHome(const std::string& name, uid_t uid) {

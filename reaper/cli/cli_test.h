@@ -37,7 +37,7 @@ class ReaperCli : public testing::Test {
   // Of any program that is on PATH.
   Ran RunOther(const Words& argv);
 
-  // Others may go through the folders that lead to what is theirs.
+  // Others may go through the folders that lead to what is theirs, and run the program.
   void OpenToOthers();
   // A home of that user with one orphan in its state directory.
   void MakeHome(const std::string& name, uid_t uid);
