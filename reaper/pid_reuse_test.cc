@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,9 +11,11 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -27,7 +30,6 @@
 #include "runtime/record/record.h"
 #include "runtime/record/store.h"
 #include "runtime/record/test_dir.h"
-#include "sandbox/base/unique_fd.h"
 
 namespace berth::reaper {
 namespace {
@@ -43,20 +45,17 @@ namespace {
 
 // A process with exactly that number.
 pid_t StrangerWithPid(int64_t pid) {
-  for (int tries = 0; tries < 1000; ++tries) {
-    const UniqueFd last(open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC));
-    const std::string text = absl::StrCat(pid - 1);
-    MUST(last.ok() && write(last.get(), text.data(), text.size()) > 0);
-    const pid_t child = fork();
-    if (child == 0) {
-      while (true) pause();
-    }
-    if (child == pid) return child;
-    kill(child, SIGKILL);
-    waitpid(child, nullptr, 0);
+  const pid_t wanted = static_cast<pid_t>(pid);
+  clone_args args{};
+  args.exit_signal = SIGCHLD;
+  args.set_tid = reinterpret_cast<uintptr_t>(&wanted);
+  args.set_tid_size = 1;
+  const pid_t child = static_cast<pid_t>(syscall(SYS_clone3, &args, sizeof(args)));
+  if (child == 0) {
+    while (true) pause();
   }
-  MUST(!"the number could not be had");
-  return -1;
+  MUST(child == wanted);
+  return child;
 }
 
 bool Runs(pid_t pid) {

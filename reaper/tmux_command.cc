@@ -56,7 +56,7 @@ absl::StatusOr<std::string> ReadAll(int fd, absl::Time deadline) {
 
 }  // namespace
 
-UniqueFd ConnectTo(const std::string& path) {
+UniqueFd ConnectTo(const std::string& path, int type) {
   const Place place(path);
   const UniqueFd folder(open(place.folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   struct stat entry;
@@ -71,7 +71,7 @@ UniqueFd ConnectTo(const std::string& path) {
     return UniqueFd();
   }
   memcpy(address.sun_path, by_folder.c_str(), by_folder.size());
-  UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  UniqueFd fd(socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (fd.ok() &&
       connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
     return UniqueFd();

@@ -2,6 +2,8 @@
 #ifndef BERTH_REAPER_TMUX_COMMAND_H_
 #define BERTH_REAPER_TMUX_COMMAND_H_
 
+#include <sys/socket.h>
+
 #include <string>
 #include <vector>
 
@@ -12,7 +14,7 @@
 namespace berth::reaper {
 
 // A connection to whoever listens at that socket; not ok(), and errno, if nobody does.
-UniqueFd ConnectTo(const std::string& socket);
+UniqueFd ConnectTo(const std::string& socket, int type = SOCK_STREAM);
 
 // Whether there is nobody who could have windows. False where that cannot be told.
 bool ServerIsGone(const std::string& socket);

@@ -28,6 +28,7 @@
 #include "absl/time/time.h"
 #include "reaper/tmux_command.h"
 #include "runtime/record/files.h"
+#include "runtime/record/identity.h"
 #include "runtime/record/lease.h"
 #include "runtime/record/random_id.h"
 #include "runtime/record/state_dir.h"
@@ -35,6 +36,8 @@
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/base/wait_fd.h"
 #include "sandbox/launcher/kernel.h"
+#include "sandbox/launcher/protocol.h"
+#include "sandbox/launcher/wire.h"
 
 namespace berth::reaper {
 namespace {
@@ -91,6 +94,22 @@ bool HasOwners(const StateDir& dir) {
   return !names.ok() || std::any_of(names->begin(), names->end(), [&](const std::string& name) {
     return ProbeLease(dir, name) != LeaseState::kFree;
   });
+}
+
+// Whether a session that has no owner any more stays: its keeper says that its program has begun. A
+// keeper that was to wait for its owner with that goes by itself, its record first; this awaits it.
+bool Stays(const Store& store, const Record& record, absl::Time deadline) {
+  const UniqueFd keeper =
+      ConnectTo(absl::StrCat(store.dir().run_path(), "/", record.uid), SOCK_SEQPACKET);
+  launcher::Message answer;
+  if (keeper.ok() && launcher::SendMessage(keeper.get(), launcher::kInfo, "", nullptr, 0) == 0 &&
+      WaitFd(keeper.get(), POLLIN, deadline, "").ok() &&
+      launcher::ReceiveMessage(keeper.get(), &answer) == 0 && answer.type == launcher::kOk) {
+    return true;
+  }
+  const absl::StatusOr<UniqueFd> process = OpenProcess(record.keeper);
+  if (process.ok()) WaitFd(process->get(), POLLIN, deadline, "").IgnoreError();
+  return !absl::IsNotFound(store.Read(record.uid).status());
 }
 
 // Whether a server has nothing but what holds connections of programs: neither sessions of ours nor
@@ -195,14 +214,17 @@ void TmuxEngine::SweepStrays(const Store& store, const Options& options, absl::T
     report->Add(std::move(item), options.show_kept);
   };
   bool needed = false;
+  const bool owned = HasOwners(dir);
   if (!ServerIsGone(socket)) {
     const absl::StatusOr<Answer> names = ListSessions(socket);
     const std::string text = names.ok() && names->code == 0 ? names->text : "";
     for (const absl::string_view name : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
       absl::string_view uid = name;
       if (!absl::ConsumePrefix(&uid, "berth-") || !IsUid(uid)) continue;
-      if (!absl::IsNotFound(store.Read(std::string(uid)).status())) {
-        needed = true;
+      const absl::StatusOr<Record> known = store.Read(std::string(uid));
+      if (!absl::IsNotFound(known.status())) {
+        needed = needed || owned || options.dry_run || !known.ok() ||
+                 Stays(store, *known, std::min(deadline, absl::Now() + kLastTime));
         continue;
       }
       Record record;
@@ -218,7 +240,7 @@ void TmuxEngine::SweepStrays(const Store& store, const Options& options, absl::T
     }
   }
   if (const UniqueFd server = ServerPidfd(socket);
-      server.ok() && !needed && !options.dry_run && !HasOwners(dir)) {
+      server.ok() && !needed && !options.dry_run && !owned) {
     // What connections of the dead held ends by itself, and with the last of it the server: unless
     // those that were to see to it were killed as well.
     const absl::Status ended =

@@ -234,6 +234,36 @@ TEST_F(Nix, UnderAPolicyTheStoreIsSeenAndCannotBeWritten) {
   EXPECT_EQ(print(*hidden, "test -e $V || echo hidden"), "hidden\n");
 }
 
+// Nix itself runs inside of the policy then, so the policy shows what it reads and writes.
+TEST_F(Nix, AWrappedShellRunsUnderAPolicyThatShowsWhatNixNeeds) {
+  const std::string flake = store_->MakeFlake("flake", "{ V = \"from the shell\"; }");
+  fs::create_directories(work_ + "/project");
+  std::ofstream(work_ + "/secret") << "secret";
+  auto builder = Policy::Agent(work_ + "/project");
+  for (const char* read : {"/flake", "/conf", "/bin"}) builder.ReadOnly(work_ + read);
+  for (const char* written : {"/store", "/var", "/log"}) {
+    fs::create_directories(work_ + written);
+    builder.ReadWrite(work_ + written);
+  }
+  std::ofstream(work_ + "/runs").close();  // the counter of NixStore
+  builder.ReadWrite(work_ + "/runs");
+  const auto policy = builder.Build();
+  ASSERT_THAT(policy, IsOk());
+  auto session = runtime_->CreateSession(
+      {.name = "wrapped",
+       .backend = "nix",
+       .command = Command::Shell(absl::StrCat("echo $V; cat ", work_, "/secret && echo seen; exit 7")),
+       .cwd = work_ + "/project",
+       .pty = false,
+       .policy = *policy,
+       .nix = {.flake = flake, .wrapped = true}});
+  ASSERT_THAT(session, IsOk());
+  EXPECT_NE((*session)->Info()->tier, "");
+  EXPECT_EQ(ReadAll((*session)->OpenOutput({})->fd.get()), "from the shell\n");
+  EXPECT_EQ((*session)->Wait(Soon())->code, 7);
+  EXPECT_EQ(store_->Runs(), 1);
+}
+
 TEST_F(Nix, ASessionIsOpenedAgainByItsHandle) {
   const std::string flake = store_->MakeFlake("flake", "{ V = \"one\"; }");
   auto session = runtime_->CreateSession({.name = "dev",
