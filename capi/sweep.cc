@@ -35,7 +35,6 @@ namespace {
 struct SweepReportObject {
   static constexpr Kind kKind = Kind::kSweepReport;
   reaper::Report report;
-  bool dry_run = false;
   std::vector<std::string> errors;  // in words, one for each item
 };
 
@@ -111,13 +110,12 @@ absl::StatusOr<SweepOptionsObject> GetSweepOptions(const berth_sweep_options* op
   return *object;
 }
 
-absl::Status PutReport(reaper::Report report, bool dry_run, berth_sweep_report** out) {
+absl::Status PutReport(reaper::Report report, berth_sweep_report** out) {
   auto object = std::make_shared<SweepReportObject>();
   for (const reaper::Item& item : report.items) {
     object->errors.emplace_back(item.error.message());
   }
   object->report = std::move(report);
-  object->dry_run = dry_run;
   return Put(std::move(object), out);
 }
 
@@ -176,7 +174,7 @@ int32_t berth_sweep(berth_sweep_report** report, const char* state_dir, size_t s
     ABSL_ASSIGN_OR_RETURN(const auto store, OpenStore(state_dir, state_dir_size));
     ABSL_ASSIGN_OR_RETURN(reaper::Report swept,
                           reaper::Sweep(*store, how.options, reaper::MakeEngines()));
-    return PutReport(std::move(swept), how.options.dry_run, report);
+    return PutReport(std::move(swept), report);
   });
 }
 
@@ -249,10 +247,10 @@ int32_t berth_sweep_report_format(berth_string** text, const berth_sweep_report*
     switch (format) {
       case BERTH_SWEEP_TEXT:
         return PutString(
-            reaper::ToText(object->report, object->dry_run, object->dry_run, /*colour=*/false),
+            reaper::ToText(object->report, object->report.dry_run, /*colour=*/false),
             text);
       case BERTH_SWEEP_JSON:
-        return PutString(reaper::ToJson(object->report, object->dry_run), text);
+        return PutString(reaper::ToJson(object->report), text);
       case BERTH_SWEEP_METRICS:
         return PutString(reaper::ToMetrics({object->report}, absl::Now()), text);
     }
@@ -266,8 +264,7 @@ int32_t berth_sweep_report_from_json(berth_sweep_report** report, const char* js
     ABSL_RETURN_IF_ERROR(CheckOut(report, "report"));
     ABSL_ASSIGN_OR_RETURN(const absl::string_view text, Text(json, json_size, "json"));
     ABSL_ASSIGN_OR_RETURN(reaper::Report read, reaper::ReportFromJson(text));
-    const bool dry_run = read.planned > 0;
-    return PutReport(std::move(read), dry_run, report);
+    return PutReport(std::move(read), report);
   });
 }
 

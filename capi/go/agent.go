@@ -28,10 +28,35 @@ type Agent struct {
 	MaxTime    time.Duration
 	Inactivity time.Duration // 0: 10 min; negative: no limit
 	StopGrace  time.Duration // between TERM and KILL; 0: 5 s
-	StateDir   string        // of the log; as the runtime's
+	// For a process that goes on after its result; 0: 10 s.
+	ResultGrace      time.Duration
+	LongestRateLimit time.Duration // a reset further away is taken for this; 0: 8 days
+	Prices           Prices        // for agents that do not tell what they cost
+	StateDir         string        // of the log; as the runtime's
+	// Besides the values of variables named like secrets, these are taken out of the log: what RE2 patterns match, and
+	// secrets themselves. KeepKeys leaves the well-known forms of keys in it.
+	RedactPatterns, RedactValues []string
+	KeepKeys                     bool
+	MaxLine                      int64 // a longer line is cut there, and its event says so; 0: 256 MiB
+	// What is kept for subscribers; 0: 1024 events and 16 MiB.
+	KeptEvents, KeptBytes int64
 	// Of API loops, which need a thread: that these are set allows one.
 	APIURL, APIModel, APIKey, APISystem string
+	HTTP                                HTTP
 	StopWhenWaiting                     bool // waiting for a person is the end
+}
+
+// Prices are US dollars per million tokens.
+type Prices struct {
+	Input, Output, CacheCreation, CacheRead float64
+}
+
+// HTTP is how API loops ask. 0 is the default of each.
+type HTTP struct {
+	Timeout                  time.Duration // of one attempt
+	Retries                  int           // negative: none
+	FirstPause, LongestPause time.Duration // before they try again
+	MaxBody                  int64         // bytes of an answer
 }
 
 func (a Agent) context() (*C.berth_agent_context, error) {
@@ -62,13 +87,30 @@ func (a Agent) context() (*C.berth_agent_context, error) {
 		wall = C.int64_t(millis(a.MaxTime))
 	}
 	C.berth_agent_context_set_budget(raw, C.int64_t(a.MaxTurns), C.double(a.MaxCostUSD), wall)
-	if a.Inactivity > 0 {
-		C.berth_agent_context_set_time(raw, C.BERTH_AGENT_INACTIVITY, C.int64_t(millis(a.Inactivity)))
-	} else if a.Inactivity < 0 {
+	if a.Inactivity < 0 {
 		C.berth_agent_context_set_time(raw, C.BERTH_AGENT_INACTIVITY, -1)
 	}
-	if a.StopGrace > 0 {
-		C.berth_agent_context_set_time(raw, C.BERTH_AGENT_STOP_GRACE, C.int64_t(millis(a.StopGrace)))
+	for which, d := range map[C.int32_t]time.Duration{
+		C.BERTH_AGENT_INACTIVITY: a.Inactivity, C.BERTH_AGENT_RESULT_GRACE: a.ResultGrace,
+		C.BERTH_AGENT_STOP_GRACE: a.StopGrace, C.BERTH_AGENT_LONGEST_RATE_LIMIT: a.LongestRateLimit,
+		C.BERTH_AGENT_HTTP_TIMEOUT: a.HTTP.Timeout, C.BERTH_AGENT_HTTP_FIRST_PAUSE: a.HTTP.FirstPause,
+		C.BERTH_AGENT_HTTP_LONGEST_PAUSE: a.HTTP.LongestPause,
+	} {
+		if d > 0 {
+			C.berth_agent_context_set_time(raw, which, C.int64_t(millis(d)))
+		}
+	}
+	for which, size := range map[C.int32_t]int64{
+		C.BERTH_AGENT_MAX_LINE: a.MaxLine, C.BERTH_AGENT_MAX_EVENTS: a.KeptEvents, C.BERTH_AGENT_MAX_BYTES: a.KeptBytes,
+		C.BERTH_AGENT_HTTP_RETRIES: int64(max(a.HTTP.Retries, 0)), C.BERTH_AGENT_HTTP_MAX_BODY: a.HTTP.MaxBody,
+	} {
+		if size != 0 || which == C.BERTH_AGENT_HTTP_RETRIES && a.HTTP.Retries < 0 {
+			C.berth_agent_context_set_size(raw, which, C.int64_t(size))
+		}
+	}
+	if p := a.Prices; p != (Prices{}) {
+		C.berth_agent_context_set_prices(raw, C.double(p.Input), C.double(p.Output), C.double(p.CacheCreation),
+			C.double(p.CacheRead))
 	}
 	flags := C.uint32_t(0)
 	if a.APIURL != "" {
@@ -77,7 +119,20 @@ func (a Agent) context() (*C.berth_agent_context, error) {
 	if a.StopWhenWaiting {
 		flags |= C.BERTH_AGENT_STOP_WHEN_WAITING
 	}
+	if a.KeepKeys {
+		flags |= C.BERTH_AGENT_NO_REDACTION
+	}
 	C.berth_agent_context_set_flags(raw, flags)
+	err = withStrings(a.RedactPatterns, func(patterns *C.berth_strings) error {
+		return withStrings(a.RedactValues, func(values *C.berth_strings) error {
+			C.berth_agent_context_set_redactions(raw, patterns, values)
+			return nil
+		})
+	})
+	if err != nil {
+		C.berth_agent_context_free(raw)
+		return nil, err
+	}
 	place, err := newSessionSpec(a.SessionName, a.Place)
 	if err != nil {
 		C.berth_agent_context_free(raw)

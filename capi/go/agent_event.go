@@ -3,10 +3,7 @@ package berth
 // #include "berth.h"
 import "C"
 
-import (
-	"context"
-	"time"
-)
+import "time"
 
 // AgentEventKind is what kind of thing an agent did.
 type AgentEventKind int32
@@ -46,9 +43,12 @@ type AgentEvent struct {
 	IsError, Partial, NewTurn                               bool
 	Hard                                                    bool      // of a rate limit: it cannot go on before ResetsAt
 	ResetsAt                                                time.Time // zero: not told
-	Usage                                                   Usage
+	HasUsage                                                bool
+	Usage                                                   Usage // of the message so far, or of the run
 	Turns                                                   int64
 	FromStderr                                              bool
+	TruncatedBytes                                          int64  // of a line that was too long
+	JSON                                                    string // one line, as the log has it, but with nothing taken out
 }
 
 func takeAgentEvent(raw *C.berth_agent_event) *AgentEvent {
@@ -74,12 +74,19 @@ func takeAgentEvent(raw *C.berth_agent_event) *AgentEvent {
 		Hard:       number(C.BERTH_AGENT_EVENT_HARD) == 1,
 		Turns:      number(C.BERTH_AGENT_EVENT_TURNS),
 		FromStderr: number(C.BERTH_AGENT_EVENT_FROM_STDERR) == 1,
+		HasUsage:   number(C.BERTH_AGENT_EVENT_HAS_USAGE) == 1,
 		Time:       unixTime(number(C.BERTH_AGENT_EVENT_UNIX_NS)),
 		ResetsAt:   unixTime(number(C.BERTH_AGENT_EVENT_RESETS_AT_UNIX_NS)),
+
+		TruncatedBytes: number(C.BERTH_AGENT_EVENT_TRUNCATED_BYTES),
 	}
 	var usage C.berth_usage
 	if C.berth_agent_event_usage(&usage, raw, nil) == C.BERTH_OK {
 		event.Usage = toUsage(&usage)
+	}
+	var json *C.berth_string
+	if C.berth_agent_event_json(&json, raw, nil) == C.BERTH_OK {
+		event.JSON = takeString(json)
 	}
 	return event
 }
@@ -108,18 +115,20 @@ func (s AgentStatus) String() string { return C.GoString(C.berth_agent_status_na
 // AgentEnd is why a run ended; its words are those of String.
 type AgentEnd int32
 
-// Some of the reasons. Later versions may have more.
+// Reasons. Later versions may have more.
 const (
-	AgentEndNone       AgentEnd = 0 // it runs
-	AgentEndSuccess    AgentEnd = 1
-	AgentEndError      AgentEnd = 2 // it told a result that is an error
-	AgentEndNoResult   AgentEnd = 3
-	AgentEndStopped    AgentEnd = 4
-	AgentEndInactivity AgentEnd = 5
-	AgentEndWall       AgentEnd = 6
-	AgentEndTurns      AgentEnd = 7
-	AgentEndCost       AgentEnd = 8
-	AgentEndWaiting    AgentEnd = 9
+	AgentEndNone          AgentEnd = 0 // it runs
+	AgentEndSuccess       AgentEnd = 1
+	AgentEndError         AgentEnd = 2 // it told a result that is an error
+	AgentEndNoResult      AgentEnd = 3
+	AgentEndStopped       AgentEnd = 4
+	AgentEndInactivity    AgentEnd = 5
+	AgentEndWall          AgentEnd = 6
+	AgentEndTurns         AgentEnd = 7
+	AgentEndCost          AgentEnd = 8
+	AgentEndWaiting       AgentEnd = 9
+	AgentEndResumeRefused AgentEnd = 10
+	AgentEndLost          AgentEnd = 11
 )
 
 func (e AgentEnd) String() string { return C.GoString(C.berth_agent_end_name(C.int32_t(e))) }
@@ -131,10 +140,14 @@ type AgentResult struct {
 	Detail         string // of the reason, for people
 	Text           string // the agent's last word
 	SessionID      string // the agent's own, to resume by
-	ResumeRefused  bool   // asked for and refused: this is a fresh one
+	Resumed        bool
+	ResumeRefused  bool // asked for and refused: this is a fresh one
 	Turns          int64
-	Usage, Tallied Usage // as the agent told it at its end; every message once
-	Exit           Exit  // of the process, once it has ended
+	Usage, Tallied Usage  // as the agent told it at its end; every message once
+	Exit           Exit   // of the process, once it has ended
+	TornBytes      int64  // of a last line without an end
+	LogError       string // why events are missing in the log; "": none are
+	JSON           string // all of it
 }
 
 func takeAgentResult(raw *C.berth_agent_result) AgentResult {
@@ -149,8 +162,11 @@ func takeAgentResult(raw *C.berth_agent_result) AgentResult {
 		Detail:        words(C.BERTH_AGENT_RESULT_DETAIL),
 		Text:          words(C.BERTH_AGENT_RESULT_TEXT),
 		SessionID:     words(C.BERTH_AGENT_RESULT_SESSION_ID),
+		Resumed:       number(C.BERTH_AGENT_RESULT_RESUMED) == 1,
 		ResumeRefused: number(C.BERTH_AGENT_RESULT_RESUME_REFUSED) == 1,
 		Turns:         number(C.BERTH_AGENT_RESULT_TURNS),
+		TornBytes:     number(C.BERTH_AGENT_RESULT_TORN_BYTES),
+		LogError:      words(C.BERTH_AGENT_RESULT_LOG_ERROR),
 	}
 	var usage, tallied C.berth_usage
 	if C.berth_agent_result_usage(&usage, &tallied, raw, nil) == C.BERTH_OK {
@@ -160,38 +176,9 @@ func takeAgentResult(raw *C.berth_agent_result) AgentResult {
 	if C.berth_agent_result_exit(&exit, raw, nil) == C.BERTH_OK {
 		result.Exit = toExit(&exit)
 	}
+	var json *C.berth_string
+	if C.berth_agent_result_json(&json, raw, nil) == C.BERTH_OK {
+		result.JSON = takeString(json)
+	}
 	return result
-}
-
-// AgentEvents reads the log of a run, also of another process's, by run id or the latest of a session's name: the events
-// that there are, and how it ended (nil: not yet).
-func AgentEvents(ctx context.Context, stateDir, run string) ([]*AgentEvent, *AgentResult, error) {
-	var log *C.berth_agent_log
-	dir, dirSize := view(stateDir)
-	id, idSize := view(run)
-	err := call(ctx, func(e **C.berth_error) C.int32_t { return C.berth_agent_log_open(&log, dir, dirSize, id, idSize, e) })
-	if err != nil {
-		return nil, nil, err
-	}
-	defer C.berth_agent_log_free(log)
-	var all []*AgentEvent
-	for {
-		var raw *C.berth_agent_event
-		if err := call(ctx, func(e **C.berth_error) C.int32_t { return C.berth_agent_log_next(&raw, log, e) }); err != nil {
-			return nil, nil, err
-		}
-		if raw == nil {
-			break
-		}
-		all = append(all, takeAgentEvent(raw))
-	}
-	var end *C.berth_agent_result
-	if err := call(ctx, func(e **C.berth_error) C.int32_t { return C.berth_agent_log_end(&end, log, e) }); err != nil {
-		return nil, nil, err
-	}
-	if end == nil {
-		return all, nil, nil
-	}
-	result := takeAgentResult(end)
-	return all, &result, nil
 }

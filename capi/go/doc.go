@@ -13,6 +13,6 @@
 // kills it and returns once it is gone. Finalizers free what was forgotten, as a safety net and no more.
 //
 // Goroutines: every method may be called from any goroutine, any number at once. berth starts no thread, handles no signal
-// and does not fork this program. Waits (Wait, NextEvent) park the goroutine in the runtime's poller and end with their
+// and does not fork this program. Waits (Wait, NextEvent, Next) park the goroutine in the runtime's poller and end with their
 // context; other calls take a context for its deadline, and do not begin if it is done.
 package berth

@@ -17,6 +17,7 @@ type Env struct {
 type change struct {
 	kind                  byte
 	key, value, separator string
+	other                 *Env
 }
 
 // CleanEnv has nothing of this program's environment.
@@ -52,6 +53,25 @@ func (e Env) Prepend(key, value, separator string) Env {
 	return e.with(change{kind: 'p', key: key, value: value, separator: separator})
 }
 
+// Beneath puts the changes of other between what this one inherits and what it changes itself: what was set here stands.
+func (e Env) Beneath(other Env) Env { return e.with(change{kind: 'b', other: &other}) }
+
+// Resolve is "KEY=value" texts as a start would have them. InvalidArgument if a key or value is wrong.
+func (e Env) Resolve() ([]string, error) {
+	var entries *C.berth_strings
+	var failed error
+	err := e.use(func(raw *C.berth_env) {
+		failed = call(context.Background(), func(e **C.berth_error) C.int32_t { return C.berth_env_resolve(&entries, raw, e) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	if failed != nil {
+		return nil, failed
+	}
+	return takeStrings(entries), nil
+}
+
 // use has the environment as an object for the time of a call.
 func (e Env) use(do func(*C.berth_env)) error {
 	var env *C.berth_env
@@ -85,6 +105,10 @@ func (e Env) use(do func(*C.berth_env)) error {
 			C.berth_env_unset(env, key, keySize)
 		case 'p':
 			C.berth_env_prepend(env, key, keySize, value, valueSize, separator, separatorSize)
+		case 'b':
+			if err := c.other.use(func(other *C.berth_env) { C.berth_env_beneath(env, other) }); err != nil {
+				return err
+			}
 		default:
 			C.berth_env_append(env, key, keySize, value, valueSize, separator, separatorSize)
 		}

@@ -80,6 +80,17 @@ func (v *Environment) Start(ctx context.Context, command Command) (*Process, err
 	})
 }
 
+// Run is Start and Wait; if ctx is done first, the process is killed. Nobody reads its pipes: one that writes much wants
+// Null or a File.
+func (v *Environment) Run(ctx context.Context, command Command) (Exit, error) {
+	process, err := v.Start(ctx, command)
+	if err != nil {
+		return Exit{}, err
+	}
+	defer process.Close()
+	return process.Wait(ctx)
+}
+
 // CheckBinary is NotFound if a program of that name is not on the place's PATH.
 func (v *Environment) CheckBinary(ctx context.Context, name string) error {
 	data, size := view(name)

@@ -31,12 +31,25 @@ type Exit struct {
 	Reason EndReason
 }
 
+func (e Exit) raw() C.berth_exit {
+	return C.berth_exit{code: C.int32_t(e.Code), signal: C.int32_t(e.Signal), reason: C.int32_t(e.Reason)}
+}
+
 // Success reports whether it exited by itself with code 0.
-func (e Exit) Success() bool { return e.Reason == EndExited && e.Signal == 0 && e.Code == 0 }
+func (e Exit) Success() bool {
+	raw := e.raw()
+	return C.berth_exit_success(&raw) == 1
+}
+
+// ShellCode is what a shell would give as its code: 128 + signal for a death by signal.
+func (e Exit) ShellCode() int {
+	raw := e.raw()
+	return int(C.berth_exit_shell_code(&raw))
+}
 
 // String is "exited with code 3", "killed by signal 9 (Killed)", ….
 func (e Exit) String() string {
-	raw := C.berth_exit{code: C.int32_t(e.Code), signal: C.int32_t(e.Signal), reason: C.int32_t(e.Reason)}
+	raw := e.raw()
 	var text *C.berth_string
 	if C.berth_exit_describe(&text, &raw, nil) != C.BERTH_OK {
 		return "unknown"
@@ -46,6 +59,11 @@ func (e Exit) String() string {
 
 func toExit(raw *C.berth_exit) Exit {
 	return Exit{int(raw.code), syscall.Signal(raw.signal), EndReason(raw.reason)}
+}
+
+// StartTiming is when each step of a start was reached, of the monotonic clock. 0: not on this engine.
+type StartTiming struct {
+	Requested, Received, Started, Replied time.Duration
 }
 
 // Stats is what a session or a process tree uses. Negative: not known here.

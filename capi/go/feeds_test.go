@@ -46,6 +46,10 @@ func TestViolationsAreToldAsTheyHappen(t *testing.T) {
 	if err != io.EOF {
 		t.Fatal(err)
 	}
+	must(t, feed.Close())
+	if _, err := feed.Next(ctx); !errors.Is(err, Cancelled) {
+		t.Fatal(err)
+	}
 	plain, err := runtime.CreateSession(ctx, "plain", Argv("cat"))
 	must(t, err)
 	if _, err := plain.WatchViolations(ctx, 0); !errors.Is(err, FailedPrecondition) {

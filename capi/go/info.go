@@ -16,6 +16,8 @@ const (
 	StateExited   SessionState = 3
 )
 
+func (s SessionState) String() string { return C.GoString(C.berth_session_state_name(C.int32_t(s))) }
+
 // SessionInfo is what is known of a session.
 type SessionInfo struct {
 	Handle, Name, Backend, Dir string

@@ -19,6 +19,8 @@ const (
 	AbilityMissing AbilityState = 2
 )
 
+func (s AbilityState) String() string { return C.GoString(C.berth_ability_state_name(C.int32_t(s))) }
+
 // Ability is one thing that a policy can need: what there is, why not, and what to do.
 type Ability struct {
 	Area, Name             string // "kernel", "sandbox", "engines", …; unique
@@ -59,6 +61,12 @@ func Identify(pid int) (Identity, error) {
 	return it, err
 }
 
+// Pid is its pid.
+func (i Identity) Pid() int { return int(i.raw.pid) }
+
+// BootID is the boot of the machine that it belongs to.
+func (i Identity) BootID() string { return C.GoString(&i.raw.boot_id[0]) }
+
 // Liveness says whether it lives; Dead is a proof.
 func (i Identity) Liveness() (Liveness, error) {
 	var liveness C.int32_t
@@ -81,10 +89,20 @@ func (i Identity) Open() (*os.File, error) {
 // ProcessState is as /proc tells it; its words are those of String.
 type ProcessState int32
 
-// Two states that are told apart from the others.
+// States. Later versions may have more.
 const (
-	ProcessUnknown  ProcessState = 0
-	ProcessNotFound ProcessState = 1 // it has ended, or its pid is another's now
+	ProcessUnknown              ProcessState = 0
+	ProcessNotFound             ProcessState = 1 // it has ended, or its pid is another's now
+	ProcessRunning              ProcessState = 2
+	ProcessInterruptibleSleep   ProcessState = 3
+	ProcessUninterruptibleSleep ProcessState = 4
+	ProcessStopped              ProcessState = 5
+	ProcessZombie               ProcessState = 6
+	ProcessDead                 ProcessState = 7
+	ProcessTracingStop          ProcessState = 8
+	ProcessIdle                 ProcessState = 9
+	ProcessParked               ProcessState = 10
+	ProcessWaking               ProcessState = 11
 )
 
 func (s ProcessState) String() string { return C.GoString(C.berth_process_state_name(C.int32_t(s))) }

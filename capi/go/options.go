@@ -170,6 +170,14 @@ func Port(inside, host uint16) SessionOption {
 	})
 }
 
+// PortOn is the same on another address of the host's, and for UDP if told.
+func PortOn(address string, inside, host uint16, udp bool) SessionOption {
+	return plain(func(spec *C.berth_session_spec) {
+		data, size := view(address)
+		C.berth_session_spec_add_port(spec, C.uint16_t(inside), C.uint16_t(host), data, size, flag(udp))
+	})
+}
+
 // User is the container's: "uid:gid" or a name of the image's.
 func User(user string) SessionOption {
 	return plain(func(spec *C.berth_session_spec) {
@@ -204,11 +212,16 @@ func Container(hostUser, init, reuse bool) SessionOption {
 }
 
 // Flake is the folder with the flake.nix, and its dev shell ("" is the default).
-func Flake(folder, shell string) SessionOption {
+func Flake(folder, shell string) SessionOption { return flake(folder, shell, false) }
+
+// WrappedFlake is the same, but runs nix develop each time instead of what was kept of it.
+func WrappedFlake(folder, shell string) SessionOption { return flake(folder, shell, true) }
+
+func flake(folder, shell string, wrapped bool) SessionOption {
 	return plain(func(spec *C.berth_session_spec) {
 		f, fSize := view(folder)
 		s, sSize := view(shell)
-		C.berth_session_spec_set_flake(spec, f, fSize, s, sSize, 0)
+		C.berth_session_spec_set_flake(spec, f, fSize, s, sSize, flag(wrapped))
 	})
 }
 

@@ -94,7 +94,7 @@ func TestChangesAreKeptApartUntilTheyAreWanted(t *testing.T) {
 	must(t, err)
 	changes, err := session.Changes(ctx)
 	must(t, err)
-	if len(changes) != 1 || changes[0].Path != "new" || changes[0].Kind != Added || changes[0].Bytes != 3 {
+	if len(changes) != 1 || changes[0] != (Change{Added, work, "new", 3, TypeFile}) {
 		t.Fatal(changes)
 	}
 	if _, err := os.Stat(filepath.Join(work, "new")); err == nil {
@@ -177,7 +177,12 @@ func TestALeasedPortIsNobodyElses(t *testing.T) {
 	listener.Close()
 	must(t, lease.ReleaseSocket())
 	must(t, WaitUnbound(ctx, lease.Port()))
-	lease.Close()
+	port := lease.Port()
+	must(t, lease.Close())
+	must(t, lease.Close())
+	again, err := LeasePort(state, port)
+	must(t, err)
+	must(t, again.Close())
 	if port, err := FindFreePort(); err != nil || !IsFreePort(port) {
 		t.Fatal(port, err)
 	}
@@ -199,6 +204,14 @@ func TestAnEnvironmentHoldsSeveralProcesses(t *testing.T) {
 	must(t, err)
 	defer second.Close()
 	if exit, err := second.Wait(ctx); err != nil || exit.Code != 4 {
+		t.Fatal(exit, err)
+	}
+	if exit, err := tools.Run(ctx, Command{Shell: "exit 5", WaitOn: []string{"install"}}); err != nil || exit.Code != 5 {
+		t.Fatal(exit, err)
+	}
+	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	if exit, err := tools.Run(short, Command{Args: []string{"sleep", "1000"}}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatal(exit, err)
 	}
 	if err := tools.CheckBinary(ctx, "no-such-thing"); !errors.Is(err, NotFound) {

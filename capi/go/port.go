@@ -59,12 +59,13 @@ func LeasePort(stateDir string, preferred uint16) (*PortLease, error) {
 }
 
 // Close ends the lease.
-func (l *PortLease) Close() error {
+func (l *PortLease) Close() (err error) {
 	l.once.Do(func() {
 		runtime.SetFinalizer(l, nil)
+		err = call(context.Background(), func(e **C.berth_error) C.int32_t { return C.berth_port_lease_release(l.raw, e) })
 		C.berth_port_lease_free(l.raw)
 	})
-	return nil
+	return err
 }
 
 // Port is the port.

@@ -120,6 +120,14 @@ func (p *Process) IsPty() bool {
 	return C.berth_process_is_pty(p.raw) == 1
 }
 
+// Timing is when each step of its start was reached.
+func (p *Process) Timing() (StartTiming, error) {
+	var raw C.berth_start_timing
+	err := p.do(context.Background(), func(e **C.berth_error) C.int32_t { return C.berth_process_timing(&raw, p.raw, e) })
+	return StartTiming{time.Duration(raw.requested_ns), time.Duration(raw.received_ns), time.Duration(raw.started_ns),
+		time.Duration(raw.replied_ns)}, err
+}
+
 // newFile makes a file of the poller's, so that reads and writes park goroutines and take deadlines.
 func newFile(fd int, name string) *os.File {
 	syscall.SetNonblock(fd, true)

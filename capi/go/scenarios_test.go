@@ -238,6 +238,26 @@ func TestStreamsAreTakenOnceAndStayApart(t *testing.T) {
 	}
 }
 
+func TestOutputIsReadFromWhereItIsSaid(t *testing.T) {
+	runtime, _, ctx := place(t)
+	session, err := runtime.CreateSession(ctx, "two", Pipes(), Shell("printf 0123456789; printf abcdef >&2"),
+		PortOn("127.0.0.1", 53, 0, true), WrappedFlake("/srv/project", ""), Backend("native"))
+	must(t, err)
+	_, err = session.Wait(ctx)
+	must(t, err)
+	for options, expected := range map[OutputOptions]string{
+		{From: 4}: "456789", {Stderr: true, From: 2, Lag: 1 << 20}: "cdef", {Lag: -1}: "0123456789",
+	} {
+		file, begins, err := session.Output(ctx, options)
+		must(t, err)
+		text, err := io.ReadAll(file)
+		if err != nil || string(text) != expected || begins != options.From {
+			t.Errorf("%+v: %q from %d, %v", options, text, begins, err)
+		}
+		file.Close()
+	}
+}
+
 func TestTheEndOfASessionIsAnEvent(t *testing.T) {
 	runtime, _, ctx := place(t)
 	session, err := runtime.CreateSession(ctx, "brief", Shell("exit 7"))

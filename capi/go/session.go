@@ -70,6 +70,8 @@ const (
 	Dead            Liveness = 2
 )
 
+func (l Liveness) String() string { return C.GoString(C.berth_liveness_name(C.int32_t(l))) }
+
 // Liveness says whether it lives, and the reason in words.
 func (s *Session) Liveness(ctx context.Context) (Liveness, string, error) {
 	var liveness C.int32_t
@@ -91,6 +93,8 @@ const (
 	Submitted Delivery = 2 // and the submit key after them
 	Confirmed Delivery = 3 // and the program answered with output after it
 )
+
+func (d Delivery) String() string { return C.GoString(C.berth_delivery_name(C.int32_t(d))) }
 
 // SendOptions say how a message is sent. DefaultSend presses Enter and waits until it is submitted.
 type SendOptions struct {
@@ -166,26 +170,46 @@ func (s *Session) capture(ctx context.Context, lines int, flags C.uint32_t) (str
 
 // Stdout is the bytes that the program writes, from the first one, to be read until end of file.
 func (s *Session) Stdout(ctx context.Context) (*os.File, error) {
-	file, _, err := s.output(ctx, C.BERTH_STDOUT, 0, "stdout")
+	file, _, err := s.Output(ctx, OutputOptions{})
 	return file, err
 }
 
 // Stderr is the same for stderr, of a session on pipes.
 func (s *Session) Stderr(ctx context.Context) (*os.File, error) {
-	file, _, err := s.output(ctx, C.BERTH_STDERR, 0, "stderr")
+	file, _, err := s.Output(ctx, OutputOptions{Stderr: true})
 	return file, err
 }
 
 // StdoutFrom begins at that offset (-1: from now on) and tells where it really begins: later if older bytes are gone.
 func (s *Session) StdoutFrom(ctx context.Context, offset int64) (*os.File, int64, error) {
-	return s.output(ctx, C.BERTH_STDOUT, offset, "stdout")
+	return s.Output(ctx, OutputOptions{From: offset})
 }
 
-func (s *Session) output(ctx context.Context, stream C.int32_t, from int64, name string) (*os.File, int64, error) {
+// OutputOptions say what of a session's output is read, and how far a reader may lag.
+type OutputOptions struct {
+	Stderr bool  // of a session on pipes
+	From   int64 // -1: from now on
+	// Bytes that it may lag before the program waits for it; 0: 64 MiB. -1: the program never waits, the reader misses bytes.
+	Lag int64
+}
+
+// Output is what the options say, and where it really begins: later if older bytes are gone.
+func (s *Session) Output(ctx context.Context, options OutputOptions) (*os.File, int64, error) {
+	stream, name := C.int32_t(C.BERTH_STDOUT), "stdout"
+	if options.Stderr {
+		stream, name = C.BERTH_STDERR, "stderr"
+	}
+	lag := C.int64_t(options.Lag)
+	switch options.Lag {
+	case 0:
+		lag = -1
+	case -1:
+		lag = 0
+	}
 	var fd C.int32_t
 	var begins C.int64_t
 	err := s.do(ctx, func(e **C.berth_error) C.int32_t {
-		return C.berth_session_output_fd(&fd, &begins, s.raw, stream, C.int64_t(from), -1, e)
+		return C.berth_session_output_fd(&fd, &begins, s.raw, stream, C.int64_t(options.From), lag, e)
 	})
 	if err != nil {
 		return nil, 0, err

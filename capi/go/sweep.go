@@ -25,50 +25,6 @@ type SweepOptions struct {
 	Every        time.Duration // of a watch: a sweep even if nothing happened; 0: never
 }
 
-// Verdict is what was decided.
-type Verdict int32
-
-// Verdicts.
-const (
-	Keep  Verdict = 0
-	Reap  Verdict = 1 // end it and remove everything
-	Clear Verdict = 2 // end and remove what is left, but for the record
-	Doubt Verdict = 3 // touch nothing: its state is not known
-)
-
-func (v Verdict) String() string { return C.GoString(C.berth_verdict_name(C.int32_t(v))) }
-
-// SweepResult is whether it was done.
-type SweepResult int32
-
-// Results.
-const (
-	SweptNothing   SweepResult = 0 // nothing was to be done, or it was a dry run
-	SweptDone      SweepResult = 1 // and proven
-	SweptFailed    SweepResult = 2
-	SweptOutOfTime SweepResult = 3
-)
-
-func (r SweepResult) String() string { return C.GoString(C.berth_sweep_result_name(C.int32_t(r))) }
-
-// SweepItem is one thing that a sweep looked at.
-type SweepItem struct {
-	Kind, ID, Name string // "session", "record", "lease", …; uid, file name or path; of a session
-	Verdict        Verdict
-	Result         SweepResult
-	Deed           string // what was done or, in a dry run, would be
-	Error          string // why it failed
-	Because        []string
-	Evidence       []string
-}
-
-// SweepReport is what a sweep found, decided and did.
-type SweepReport struct {
-	Items                                          []SweepItem
-	Kept, Done, Doubts, Failed, OutOfTime, Planned int
-	JSON                                           string // all of it, as berth-reaper --json prints it
-}
-
 // Sweep ends and removes what dead owners left behind in a state directory, "" for the default one. If ctx is done
 // first, the sweep goes on by itself.
 func Sweep(ctx context.Context, stateDir string, options SweepOptions) (SweepReport, error) {
@@ -146,30 +102,4 @@ func (o SweepOptions) set(raw *C.berth_sweep_options) {
 			return nil
 		})
 	})
-}
-
-func takeReport(raw *C.berth_sweep_report) SweepReport {
-	defer C.berth_sweep_report_free(raw)
-	number := func(field C.int32_t) int { return int(C.berth_sweep_report_number(raw, field)) }
-	report := SweepReport{
-		Kept: number(C.BERTH_SWEEP_KEPT), Done: number(C.BERTH_SWEEP_DONE), Doubts: number(C.BERTH_SWEEP_DOUBTS),
-		Failed: number(C.BERTH_SWEEP_FAILED), OutOfTime: number(C.BERTH_SWEEP_OUT_OF_TIME),
-		Planned: number(C.BERTH_SWEEP_PLANNED),
-	}
-	for i := C.size_t(0); i < C.size_t(number(C.BERTH_SWEEP_ITEMS)); i++ {
-		var it C.berth_sweep_item
-		var because, evidence *C.berth_strings
-		if C.berth_sweep_report_at(&it, raw, i, nil) != C.BERTH_OK ||
-			C.berth_sweep_report_because(&because, &evidence, raw, i, nil) != C.BERTH_OK {
-			break
-		}
-		report.Items = append(report.Items, SweepItem{viewed(it.kind, it.kind_size), viewed(it.id, it.id_size),
-			viewed(it.name, it.name_size), Verdict(it.verdict), SweepResult(it.result), viewed(it.deed, it.deed_size),
-			viewed(it.error, it.error_size), takeStrings(because), takeStrings(evidence)})
-	}
-	var json *C.berth_string
-	if C.berth_sweep_report_format(&json, raw, C.BERTH_SWEEP_JSON, nil) == C.BERTH_OK {
-		report.JSON = takeString(json)
-	}
-	return report
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,6 +136,27 @@ func TestAWatchThatIsClosedEndsAWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := WatchSweeps(ctx, state, SweepOptions{Only: []string{"("}}); !errors.Is(err, InvalidArgument) {
+		t.Fatal(err)
+	}
+}
+
+func TestAReportIsReadByAnotherProcess(t *testing.T) {
+	runtime, state, ctx := place(t)
+	_, err := runtime.CreateSession(ctx, "mine", Argv("cat"))
+	must(t, err)
+	report, err := Sweep(ctx, state, SweepOptions{DryRun: true, ShowKept: true})
+	must(t, err)
+	if report.Sessions != 1 || report.Passes < 1 || report.Took <= 0 || report.ExitCode != 0 {
+		t.Fatal(report.JSON)
+	}
+	if !strings.Contains(report.Text, "mine") || !strings.Contains(report.Metrics, "# TYPE berth_reaper") {
+		t.Fatal(report.Text, report.Metrics)
+	}
+	again, err := ParseSweepReport(report.JSON)
+	if err != nil || !reflect.DeepEqual(again.Items, report.Items) || again.Kept != 1 || again.Sessions != 1 {
+		t.Fatal(again.JSON, err)
+	}
+	if _, err := ParseSweepReport("[]"); !errors.Is(err, InvalidArgument) {
 		t.Fatal(err)
 	}
 }

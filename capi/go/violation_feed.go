@@ -8,13 +8,12 @@ import (
 	"errors"
 	"io"
 	"runtime"
-	"sync"
 )
 
 // ViolationFeed tells what a session's policy stops, as it happens.
 type ViolationFeed struct {
-	raw  *C.berth_violation_feed
-	once sync.Once
+	*closing
+	raw *C.berth_violation_feed
 }
 
 // WatchViolations tells of those from number seen + 1 on, and of those to come. FailedPrecondition if it has no policy.
@@ -26,14 +25,14 @@ func (s *Session) WatchViolations(ctx context.Context, seen int64) (*ViolationFe
 	if err != nil {
 		return nil, err
 	}
-	f := &ViolationFeed{raw: raw}
+	f := &ViolationFeed{newClosing(), raw}
 	runtime.SetFinalizer(f, func(f *ViolationFeed) { f.Close() })
 	return f, nil
 }
 
-// Close ends the feed.
+// Close ends the feed; a Next that waits returns Cancelled.
 func (f *ViolationFeed) Close() error {
-	f.once.Do(func() {
+	f.close(func() {
 		runtime.SetFinalizer(f, nil)
 		C.berth_violation_feed_free(f.raw)
 	})
@@ -45,7 +44,7 @@ func (f *ViolationFeed) Next(ctx context.Context) ([]Violation, error) {
 	defer runtime.KeepAlive(f)
 	for {
 		var raw *C.berth_violations
-		err := call(ctx, func(e **C.berth_error) C.int32_t { return C.berth_violation_feed_next(&raw, f.raw, e) })
+		err := f.call(ctx, func(e **C.berth_error) C.int32_t { return C.berth_violation_feed_next(&raw, f.raw, e) })
 		if errors.Is(err, OutOfRange) {
 			return nil, io.EOF
 		}
@@ -55,12 +54,10 @@ func (f *ViolationFeed) Next(ctx context.Context) ([]Violation, error) {
 		if all := takeViolations(raw); len(all) > 0 {
 			return all, nil
 		}
-		var fd C.int32_t
-		err = call(ctx, func(e **C.berth_error) C.int32_t { return C.berth_violation_feed_fd(&fd, f.raw, e) })
+		err = f.wait(ctx, "berth violations", func(fd *C.int32_t, e **C.berth_error) C.int32_t {
+			return C.berth_violation_feed_fd(fd, f.raw, e)
+		})
 		if err != nil {
-			return nil, err
-		}
-		if err := readable(ctx, int(fd), "berth violations"); err != nil {
 			return nil, err
 		}
 	}

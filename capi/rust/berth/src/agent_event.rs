@@ -1,4 +1,4 @@
-use crate::convert::{handle, take_string, text, time};
+use crate::convert::{handle, take_string, text, time, words};
 use crate::error::{check, Result};
 use berth_sys as sys;
 use std::fmt;
@@ -53,6 +53,41 @@ pub enum AgentEventKind {
     /// One that this version of the crate does not know.
     Other(i32),
 }
+words!(AgentEventKind, berth_agent_event_name, |kind| kind.number());
+
+impl AgentEventKind {
+    fn from_raw(raw: i32) -> AgentEventKind {
+        use AgentEventKind::*;
+        match raw {
+            sys::BERTH_AGENT_RAW => Raw,
+            sys::BERTH_AGENT_STARTED => Started,
+            sys::BERTH_AGENT_TEXT => Text,
+            sys::BERTH_AGENT_TOOL_CALL => ToolCall,
+            sys::BERTH_AGENT_TOOL_RESULT => ToolResult,
+            sys::BERTH_AGENT_USAGE => Usage,
+            sys::BERTH_AGENT_RATE_LIMIT => RateLimit,
+            sys::BERTH_AGENT_WAITING => Waiting,
+            sys::BERTH_AGENT_RESULT => Result,
+            other => Other(other),
+        }
+    }
+
+    fn number(self) -> i32 {
+        use AgentEventKind::*;
+        match self {
+            Raw => sys::BERTH_AGENT_RAW,
+            Started => sys::BERTH_AGENT_STARTED,
+            Text => sys::BERTH_AGENT_TEXT,
+            ToolCall => sys::BERTH_AGENT_TOOL_CALL,
+            ToolResult => sys::BERTH_AGENT_TOOL_RESULT,
+            Usage => sys::BERTH_AGENT_USAGE,
+            RateLimit => sys::BERTH_AGENT_RATE_LIMIT,
+            Waiting => sys::BERTH_AGENT_WAITING,
+            Result => sys::BERTH_AGENT_RESULT,
+            Other(other) => other,
+        }
+    }
+}
 
 /// One thing that an agent did, in the same words for every agent.
 pub struct AgentEvent(Handle);
@@ -73,19 +108,7 @@ impl AgentEvent {
 
     /// What it did.
     pub fn kind(&self) -> AgentEventKind {
-        use AgentEventKind::*;
-        match self.number(sys::BERTH_AGENT_EVENT_KIND) as i32 {
-            sys::BERTH_AGENT_RAW => Raw,
-            sys::BERTH_AGENT_STARTED => Started,
-            sys::BERTH_AGENT_TEXT => Text,
-            sys::BERTH_AGENT_TOOL_CALL => ToolCall,
-            sys::BERTH_AGENT_TOOL_RESULT => ToolResult,
-            sys::BERTH_AGENT_USAGE => Usage,
-            sys::BERTH_AGENT_RATE_LIMIT => RateLimit,
-            sys::BERTH_AGENT_WAITING => Waiting,
-            sys::BERTH_AGENT_RESULT => Result,
-            other => Other(other),
-        }
+        AgentEventKind::from_raw(self.number(sys::BERTH_AGENT_EVENT_KIND) as i32)
     }
 
     /// 1, 2, 3, … within a run.
@@ -148,6 +171,11 @@ impl AgentEvent {
         self.number(sys::BERTH_AGENT_EVENT_PARTIAL) == 1
     }
 
+    /// The agent itself begins another turn with this.
+    pub fn is_new_turn(&self) -> bool {
+        self.number(sys::BERTH_AGENT_EVENT_NEW_TURN) == 1
+    }
+
     /// Of a rate limit: the agent cannot go on before [`AgentEvent::resets_at`].
     pub fn is_hard(&self) -> bool {
         self.number(sys::BERTH_AGENT_EVENT_HARD) == 1
@@ -158,6 +186,26 @@ impl AgentEvent {
         time(self.number(sys::BERTH_AGENT_EVENT_RESETS_AT_UNIX_NS))
     }
 
+    /// Of a result: turns of the agent itself.
+    pub fn turns(&self) -> i64 {
+        self.number(sys::BERTH_AGENT_EVENT_TURNS)
+    }
+
+    /// Of a line of standard error.
+    pub fn is_from_stderr(&self) -> bool {
+        self.number(sys::BERTH_AGENT_EVENT_FROM_STDERR) == 1
+    }
+
+    /// Of a line that was too long: what is missing of it.
+    pub fn truncated_bytes(&self) -> u64 {
+        u64::try_from(self.number(sys::BERTH_AGENT_EVENT_TRUNCATED_BYTES)).unwrap_or(0)
+    }
+
+    /// Whether it tells what was used.
+    pub fn has_usage(&self) -> bool {
+        self.number(sys::BERTH_AGENT_EVENT_HAS_USAGE) == 1
+    }
+
     /// Of the message so far, or of the run.
     pub fn usage(&self) -> Usage {
         let mut usage = sys::berth_usage::default();
@@ -165,7 +213,7 @@ impl AgentEvent {
         usage.into()
     }
 
-    /// All of it, as the log has it.
+    /// All of it on one line, as the log has it, but with nothing taken out.
     pub fn to_json(&self) -> Result<String> {
         let mut json = std::ptr::null_mut();
         check(|error| unsafe { sys::berth_agent_event_json(&mut json, self.0 .0, error) })?;

@@ -1,30 +1,30 @@
-use crate::convert::{handle, view};
-use crate::error::{check, Code, Result};
-use crate::policy::Violation;
+use crate::convert::{view, words};
+use crate::error::check;
 use berth_sys as sys;
-use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 
 /// What was done to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[allow(missing_docs)]
 pub enum ChangeKind {
-    Added,
-    Changed,
-    Deleted,
+    Added = 1,
+    Changed = 2,
+    Deleted = 3,
 }
+words!(ChangeKind, berth_change_kind_name, |kind| kind as i32);
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[allow(missing_docs)]
 pub enum FileType {
-    File,
-    Folder,
-    Symlink,
+    File = 1,
+    Folder = 2,
+    Symlink = 3,
     /// Listed, and never made in the real folder.
-    Other,
+    Other = 4,
 }
+words!(FileType, berth_change_type_name, |file_type| file_type as i32);
 
 /// What a session did to a folder that its policy shows copy-on-write.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,42 +72,5 @@ impl Change {
         }
         unsafe { sys::berth_changes_free(raw) };
         all
-    }
-}
-
-handle!(Handle, berth_violation_feed, berth_violation_feed_free);
-// SAFETY: berth.h, convention 9.
-unsafe impl Sync for Handle {}
-
-/// What a policy stops, as it happens. Its descriptor is readable while [`ViolationFeed::next`] has something.
-pub struct ViolationFeed {
-    handle: Handle,
-    ready: OwnedFd,
-}
-
-impl ViolationFeed {
-    pub(crate) fn new(raw: *mut sys::berth_violation_feed) -> Result<ViolationFeed> {
-        let handle = Handle(raw);
-        let mut fd = -1;
-        check(|error| unsafe { sys::berth_violation_feed_fd(&mut fd, raw, error) })?;
-        // SAFETY: the descriptor came out of the library and is nobody else's.
-        Ok(ViolationFeed { handle, ready: unsafe { OwnedFd::from_raw_fd(fd) } })
-    }
-
-    /// Those that have come since the last call, without waiting; `None` once there will be no others.
-    #[allow(clippy::should_implement_trait)]
-    pub fn next(&self) -> Result<Option<Vec<Violation>>> {
-        let mut raw = std::ptr::null_mut();
-        match check(|error| unsafe { sys::berth_violation_feed_next(&mut raw, self.handle.0, error) }) {
-            Ok(()) => Ok(Some(Violation::take_all(raw))),
-            Err(end) if end.code() == Code::OutOfRange => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-}
-
-impl AsFd for ViolationFeed {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.ready.as_fd()
     }
 }

@@ -1,7 +1,8 @@
-use crate::convert::pointer;
+use crate::convert::{millis, pointer};
 use crate::env::Env;
 use crate::environment::Environment;
 use crate::error::{check, Result};
+use crate::exit::Exit;
 use crate::policy::Policy;
 use crate::process::Process;
 use crate::runtime::Inner;
@@ -9,6 +10,7 @@ use crate::session::Session;
 use berth_sys as sys;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::Arc;
+use std::time::Duration;
 
 #[derive(Clone, Debug)]
 enum Program {
@@ -40,6 +42,7 @@ pub struct Command<'a> {
     policy: Option<Policy>,
     name: Vec<u8>,
     wait_on: Vec<Vec<u8>>,
+    wait_timeout: Option<Duration>,
 }
 
 pub(crate) enum Place<'a> {
@@ -60,6 +63,7 @@ impl<'a> Command<'a> {
             policy: None,
             name: Vec::new(),
             wait_on: Vec::new(),
+            wait_timeout: None,
         }
     }
 
@@ -139,8 +143,13 @@ impl<'a> Command<'a> {
         self
     }
 
-    /// Starts it; returns once the program has been executed.
-    pub fn spawn(self) -> Result<Process> {
+    /// The longest that it waits on others, from the start on; without limit unless told.
+    pub fn wait_timeout(mut self, limit: Duration) -> Self {
+        self.wait_timeout = Some(limit);
+        self
+    }
+
+    fn spec(&self) -> Result<ProcessSpec> {
         let mut raw = std::ptr::null_mut();
         check(|error| unsafe { sys::berth_process_spec_new(&mut raw, error) })?;
         let spec = ProcessSpec(raw);
@@ -172,6 +181,40 @@ impl<'a> Command<'a> {
                 sys::berth_process_spec_set_policy(raw, policy.raw());
             }
         }
+        Ok(spec)
+    }
+
+    fn process_place(&self) -> Result<ProcessPlace> {
+        let mut raw = std::ptr::null_mut();
+        check(|error| unsafe {
+            sys::berth_process_place_new(&mut raw, pointer(&self.name), self.name.len(), error)
+        })?;
+        let place = ProcessPlace(raw);
+        for other in &self.wait_on {
+            unsafe { sys::berth_process_place_add_wait_on(raw, pointer(other), other.len()) };
+        }
+        unsafe { sys::berth_process_place_set_timeout(raw, millis(self.wait_timeout)) };
+        Ok(place)
+    }
+
+    /// Starts it and waits for its end; if the timeout passes first, it is killed. Nobody reads its pipes: one that writes
+    /// much wants [`Stdio::Null`] or [`Stdio::Fd`].
+    pub fn run(self, timeout: Option<Duration>) -> Result<Exit> {
+        let Place::Environment(environment) = &self.place else {
+            return self.spawn()?.wait(timeout);
+        };
+        let (spec, place) = (self.spec()?, self.process_place()?);
+        let mut exit = sys::berth_exit::default();
+        check(|error| unsafe {
+            let limit = millis(timeout);
+            sys::berth_environment_run(&mut exit, environment.raw(), spec.0, place.0, limit, error)
+        })?;
+        Ok(Exit(exit))
+    }
+
+    /// Starts it; returns once the program has been executed.
+    pub fn spawn(self) -> Result<Process> {
+        let spec = self.spec()?;
         let mut process = std::ptr::null_mut();
         let runtime = match &self.place {
             Place::Runtime(runtime) => {
@@ -187,14 +230,7 @@ impl<'a> Command<'a> {
                 session.runtime().clone()
             }
             Place::Environment(environment) => {
-                let mut place = std::ptr::null_mut();
-                check(|error| unsafe {
-                    sys::berth_process_place_new(&mut place, pointer(&self.name), self.name.len(), error)
-                })?;
-                let place = ProcessPlace(place);
-                for other in &self.wait_on {
-                    unsafe { sys::berth_process_place_add_wait_on(place.0, pointer(other), other.len()) };
-                }
+                let place = self.process_place()?;
                 check(|error| unsafe {
                     sys::berth_environment_start(&mut process, environment.raw(), spec.0, place.0, error)
                 })?;

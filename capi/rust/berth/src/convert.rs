@@ -1,6 +1,6 @@
 //! Texts and times across the line.
 use berth_sys as sys;
-use std::ffi::c_char;
+use std::ffi::{c_char, CStr};
 use std::time::Duration;
 
 /// The bytes that a getter gives, or `None` for its null pointer.
@@ -69,6 +69,31 @@ macro_rules! handle {
     };
 }
 pub(crate) use handle;
+
+/// A name that C has for a value.
+///
+/// # Safety
+/// `data` is null, or a text that lives as long as the library.
+pub(crate) unsafe fn name(data: *const c_char) -> &'static str {
+    if data.is_null() {
+        return "unknown";
+    }
+    CStr::from_ptr(data).to_str().unwrap_or("unknown")
+}
+
+/// Has a value's `Display` be the name that C has for its number.
+macro_rules! words {
+    ($type:ty, $name:ident, |$value:ident| $number:expr) => {
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let $value = *self;
+                // SAFETY: names live as long as the library.
+                f.pad(unsafe { crate::convert::name(berth_sys::$name($number)) })
+            }
+        }
+    };
+}
+pub(crate) use words;
 
 /// A list of texts for the time of a call.
 pub(crate) struct Strings(pub *mut sys::berth_strings);

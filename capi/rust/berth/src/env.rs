@@ -1,6 +1,8 @@
-use crate::convert::{pointer, Strings};
+use crate::convert::{handle, pointer, Strings};
 use crate::error::check;
 use berth_sys as sys;
+
+handle!(Handle, berth_env, berth_env_free);
 
 /// The environment of a program, described: where it starts from and what is changed. Values are byte-exact, never
 /// expanded, and never in an argv, a file or a log.
@@ -26,6 +28,7 @@ enum Change {
     Unset(Vec<u8>),
     Append(Vec<u8>, Vec<u8>, Vec<u8>),
     Prepend(Vec<u8>, Vec<u8>, Vec<u8>),
+    Beneath(Env),
 }
 
 impl Env {
@@ -95,6 +98,21 @@ impl Env {
         self
     }
 
+    /// Puts the changes of `other` between what this one inherits and what it changes itself: what was set here stands.
+    ///
+    /// ```
+    /// # fn main() -> berth::Result<()> {
+    /// let project = berth::Env::clean().set("LEVEL", "project").set("COLOUR", "no");
+    /// let env = berth::Env::clean().set("LEVEL", "task").beneath(project);
+    /// assert_eq!(env.resolve()?, ["LEVEL=task", "COLOUR=no"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn beneath(mut self, other: Env) -> Env {
+        self.changes.push(Change::Beneath(other));
+        self
+    }
+
     /// "KEY=value" texts as a start would have them.
     pub fn resolve(&self) -> crate::Result<Vec<String>> {
         let mut entries = std::ptr::null_mut();
@@ -103,6 +121,11 @@ impl Env {
     }
 
     pub(crate) fn with_raw<T>(&self, use_it: impl FnOnce(*const sys::berth_env) -> T) -> crate::Result<T> {
+        let env = self.to_raw()?;
+        Ok(use_it(env.0))
+    }
+
+    fn to_raw(&self) -> crate::Result<Handle> {
         let mut raw = std::ptr::null_mut();
         match &self.base {
             Base::Plain(base) => check(|error| unsafe { sys::berth_env_new(&mut raw, *base, error) })?,
@@ -111,6 +134,7 @@ impl Env {
                 check(|error| unsafe { sys::berth_env_new_listed(&mut raw, keys.0, error) })?;
             }
         }
+        let env = Handle(raw);
         for change in &self.changes {
             // What is wrong with one is kept, and told by the start.
             unsafe {
@@ -137,11 +161,10 @@ impl Env {
                         pointer(s),
                         s.len(),
                     ),
+                    Change::Beneath(other) => sys::berth_env_beneath(raw, other.to_raw()?.0),
                 }
             };
         }
-        let result = use_it(raw);
-        unsafe { sys::berth_env_free(raw) };
-        Ok(result)
+        Ok(env)
     }
 }

@@ -57,6 +57,8 @@ impl Code {
     }
 }
 
+crate::convert::words!(Code, berth_code_name, |code| code as i32);
+
 /// A failed call: its code, and in words the step, the object and the system's reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {

@@ -1,6 +1,6 @@
 use crate::convert::text;
 use crate::exit::Exit;
-use crate::policy::Violation;
+use crate::violations::Violation;
 use berth_sys as sys;
 
 /// What happened.

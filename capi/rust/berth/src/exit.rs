@@ -59,7 +59,12 @@ impl Exit {
 
     /// Whether it exited by itself with code 0.
     pub fn success(&self) -> bool {
-        self.reason() == EndReason::Exited && self.code() == Some(0)
+        unsafe { sys::berth_exit_success(&self.0) == 1 }
+    }
+
+    /// What a shell would give as its code: 128 + signal for a death by signal.
+    pub fn shell_code(&self) -> i32 {
+        unsafe { sys::berth_exit_shell_code(&self.0) }
     }
 }
 
@@ -77,6 +82,29 @@ impl fmt::Display for Exit {
 impl fmt::Debug for Exit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Exit({self})")
+    }
+}
+
+/// When each step of a start was reached, of the monotonic clock. `None`: not on this engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub struct StartTiming {
+    pub requested: Option<Duration>,
+    pub received: Option<Duration>,
+    pub started: Option<Duration>,
+    pub replied: Option<Duration>,
+}
+
+impl From<sys::berth_start_timing> for StartTiming {
+    fn from(raw: sys::berth_start_timing) -> StartTiming {
+        let at = |ns: i64| u64::try_from(ns).ok().filter(|ns| *ns != 0).map(Duration::from_nanos);
+        StartTiming {
+            requested: at(raw.requested_ns),
+            received: at(raw.received_ns),
+            started: at(raw.started_ns),
+            replied: at(raw.replied_ns),
+        }
     }
 }
 

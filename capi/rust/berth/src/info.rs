@@ -1,4 +1,4 @@
-use crate::convert::{pointer, text, time, Strings};
+use crate::convert::{pointer, text, time, words, Strings};
 use crate::error::check;
 use crate::exit::Exit;
 use berth_sys as sys;
@@ -16,6 +16,7 @@ pub enum SessionState {
     Running,
     Exited,
 }
+words!(SessionState, berth_session_state_name, |state| state as i32);
 
 /// What is known of a session.
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-use crate::convert::{handle, pointer, view};
+use crate::convert::{handle, pointer, view, words};
 use crate::error::{check, Result};
 use crate::session::Liveness;
 use berth_sys as sys;
@@ -19,6 +19,7 @@ pub enum AbilityState {
     Weaker,
     Missing,
 }
+words!(AbilityState, berth_ability_state_name, |state| state as i32);
 
 /// One thing that a policy can need.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +90,7 @@ pub enum ProcessState {
     Parked,
     Waking,
 }
+words!(ProcessState, berth_process_state_name, |state| state as i32);
 
 /// What the kernel says of one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,11 +129,7 @@ impl Identity {
     pub fn liveness(&self) -> Result<Liveness> {
         let mut liveness = 0;
         check(|error| unsafe { sys::berth_identity_liveness(&mut liveness, &self.0, error) })?;
-        Ok(match liveness {
-            sys::BERTH_ALIVE => Liveness::Alive,
-            sys::BERTH_DEAD => Liveness::Dead,
-            _ => Liveness::Unknown,
-        })
+        Ok(Liveness::from_raw(liveness))
     }
 
     /// A pidfd that is proven to be of it.

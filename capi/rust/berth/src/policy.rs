@@ -1,11 +1,11 @@
-use crate::convert::{pointer, take_string, text, time, view, Strings};
-use crate::error::{check, Result};
+use crate::convert::{pointer, take_string, text, words, Strings};
+use crate::error::{check, Error, Result};
 use crate::policy_builder::PolicyBuilder;
 use berth_sys as sys;
 use std::fmt;
 use std::path::Path;
+use std::str::FromStr;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 /// What a session may see, write, call, reach and use up. Immutable; cloning is cheap.
 ///
@@ -40,17 +40,34 @@ pub enum Tier {
     /// No namespaces: Landlock, seccomp and limits.
     Landlock = 3,
 }
+words!(Tier, berth_tier_name, |tier| tier as i32);
 
-/// What a policy lets a program reach.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Network {
-    /// Its own loopback and nothing else.
-    None,
-    /// The host's.
-    Host,
-    /// The listed domains, through berth's proxy.
-    AllowList,
+impl Tier {
+    pub(crate) fn from_raw(raw: i32) -> Tier {
+        match raw {
+            sys::BERTH_TIER_NAMESPACES => Tier::Namespaces,
+            sys::BERTH_TIER_POOLED => Tier::Pooled,
+            sys::BERTH_TIER_LANDLOCK => Tier::Landlock,
+            _ => Tier::Auto,
+        }
+    }
+}
+
+/// Of its name.
+///
+/// ```
+/// assert_eq!("landlock".parse(), Ok(berth::Tier::Landlock));
+/// ```
+impl FromStr for Tier {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Tier> {
+        let mut tier = 0;
+        check(|error| unsafe {
+            sys::berth_tier_from_name(&mut tier, pointer(name.as_bytes()), name.len(), error)
+        })?;
+        Ok(Tier::from_raw(tier))
+    }
 }
 
 impl Policy {
@@ -118,26 +135,11 @@ impl Policy {
             .unwrap_or_default()
     }
 
-    /// What it lets a program reach.
-    pub fn network(&self) -> Network {
-        match unsafe { sys::berth_policy_number(self.raw(), sys::BERTH_POLICY_NETWORK) } as i32 {
-            sys::BERTH_NETWORK_HOST => Network::Host,
-            sys::BERTH_NETWORK_ALLOW_LIST => Network::AllowList,
-            _ => Network::None,
-        }
-    }
-
     /// The tier that would enforce it here, and what that cannot hold, in words.
     pub fn check(&self) -> Result<(Tier, Vec<String>)> {
         let (mut tier, mut gaps) = (0, std::ptr::null_mut());
         check(|error| unsafe { sys::berth_policy_check(&mut tier, &mut gaps, self.raw(), error) })?;
-        let tier = match tier {
-            sys::BERTH_TIER_NAMESPACES => Tier::Namespaces,
-            sys::BERTH_TIER_POOLED => Tier::Pooled,
-            sys::BERTH_TIER_LANDLOCK => Tier::Landlock,
-            _ => Tier::Auto,
-        };
-        Ok((tier, Strings(gaps).to_vec()))
+        Ok((Tier::from_raw(tier), Strings(gaps).to_vec()))
     }
 }
 
@@ -152,82 +154,5 @@ impl Eq for Policy {}
 impl fmt::Debug for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.to_text().unwrap_or_else(|error| error.to_string()))
-    }
-}
-
-/// Which part of a policy stopped something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-#[allow(missing_docs)]
-pub enum Layer {
-    Syscall,
-    File,
-    Network,
-    Memory,
-    Pids,
-    Wall,
-    FileSize,
-    /// One that this version of the crate does not know.
-    Other(i32),
-}
-
-/// A fact about something that a policy stopped.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Violation {
-    /// Which part of the policy.
-    pub layer: Layer,
-    /// What was tried.
-    pub what: String,
-    /// The rule that stopped it.
-    pub reason: String,
-    /// Both, for people.
-    pub text: String,
-    /// Who tried, if it is known.
-    pub pid: Option<u32>,
-    /// When.
-    pub when: Option<SystemTime>,
-    /// 1, 2, 3, … of its session or process.
-    pub number: i64,
-}
-
-impl Violation {
-    pub(crate) fn take_all(raw: *mut sys::berth_violations) -> Vec<Violation> {
-        let mut all = Vec::new();
-        for index in 0..unsafe { sys::berth_violations_count(raw) } {
-            // SAFETY: filled in by the call; its texts live as long as the list.
-            unsafe {
-                let mut it: sys::berth_violation = std::mem::zeroed();
-                if check(|error| sys::berth_violations_at(&mut it, raw, index, error)).is_err() {
-                    break;
-                }
-                all.push(Violation {
-                    layer: match it.layer {
-                        sys::BERTH_VIOLATION_SYSCALL => Layer::Syscall,
-                        sys::BERTH_VIOLATION_FILE => Layer::File,
-                        sys::BERTH_VIOLATION_NETWORK => Layer::Network,
-                        sys::BERTH_VIOLATION_MEMORY => Layer::Memory,
-                        sys::BERTH_VIOLATION_PIDS => Layer::Pids,
-                        sys::BERTH_VIOLATION_WALL => Layer::Wall,
-                        sys::BERTH_VIOLATION_FILE_SIZE => Layer::FileSize,
-                        other => Layer::Other(other),
-                    },
-                    what: view(it.what, it.what_size),
-                    reason: view(it.reason, it.reason_size),
-                    text: view(it.text, it.text_size),
-                    pid: u32::try_from(it.pid).ok().filter(|pid| *pid != 0),
-                    when: time(it.when_unix_ns),
-                    number: it.number,
-                });
-            }
-        }
-        unsafe { sys::berth_violations_free(raw) };
-        all
-    }
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
     }
 }

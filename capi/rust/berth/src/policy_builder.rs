@@ -22,6 +22,13 @@ pub enum Access {
     CopyOnWrite = 5,
 }
 
+impl Access {
+    pub(crate) fn from_raw(raw: i32) -> Option<Access> {
+        use Access::*;
+        [ReadOnly, ReadWrite, Hidden, Carve, CopyOnWrite].into_iter().find(|access| *access as i32 == raw)
+    }
+}
+
 /// What a tree may use up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
@@ -134,6 +141,11 @@ impl PolicyBuilder {
     /// Seen at another place than it has on the host.
     pub fn bind(self, access: Access, path: impl AsRef<Path>, inside: impl AsRef<Path>) -> Self {
         self.add(access, path.as_ref(), inside.as_ref(), 0)
+    }
+
+    /// The same, left out where it does not exist.
+    pub fn bind_if_there(self, access: Access, path: impl AsRef<Path>, inside: impl AsRef<Path>) -> Self {
+        self.add(access, path.as_ref(), inside.as_ref(), sys::BERTH_PATH_IF_THERE)
     }
 
     /// [`Access::ReadOnly`].

@@ -1,9 +1,9 @@
 use crate::convert::millis;
 use crate::error::{check, Result};
-use crate::exit::{Exit, Stats};
-use crate::policy::Violation;
+use crate::exit::{Exit, StartTiming, Stats};
 use crate::runtime::Inner;
 use crate::stream::{Reader, Writer};
+use crate::violations::Violation;
 use berth_sys as sys;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::Arc;
@@ -41,6 +41,13 @@ impl Process {
     /// Whether it has a terminal.
     pub fn is_pty(&self) -> bool {
         unsafe { sys::berth_process_is_pty(self.raw) == 1 }
+    }
+
+    /// When each step of its start was reached.
+    pub fn timing(&self) -> Result<StartTiming> {
+        let mut timing = sys::berth_start_timing::default();
+        check(|error| unsafe { sys::berth_process_timing(&mut timing, self.raw, error) })?;
+        Ok(timing.into())
     }
 
     fn fd(&self, call: TakeFd) -> Result<i32> {

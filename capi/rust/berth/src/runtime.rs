@@ -1,4 +1,4 @@
-use crate::agent::AgentBuilder;
+use crate::agent_builder::AgentBuilder;
 use crate::command::{Command, Place};
 use crate::convert::{millis, pointer};
 use crate::error::{check, Result};

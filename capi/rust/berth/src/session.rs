@@ -1,12 +1,12 @@
-use crate::changes::{Change, ViolationFeed};
+use crate::changes::Change;
 use crate::command::{Command, Place};
-use crate::convert::{millis, pointer, take_string, text, Strings};
+use crate::convert::{millis, pointer, take_string, text, words, Strings};
 use crate::error::{check, Result};
 use crate::exit::{Exit, Stats};
 use crate::info::SessionInfo;
-use crate::policy::Violation;
 use crate::runtime::Inner;
 use crate::stream::{Reader, Writer};
+use crate::violations::{Violation, ViolationFeed};
 use berth_sys as sys;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::Arc;
@@ -22,6 +22,17 @@ pub enum Liveness {
     /// It has ended, or was destroyed.
     Dead,
 }
+words!(Liveness, berth_liveness_name, |liveness| liveness as i32);
+
+impl Liveness {
+    pub(crate) fn from_raw(raw: i32) -> Liveness {
+        match raw {
+            sys::BERTH_ALIVE => Liveness::Alive,
+            sys::BERTH_DEAD => Liveness::Dead,
+            _ => Liveness::Unknown,
+        }
+    }
+}
 
 /// What is known of a sent message. Each includes the ones before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,6 +47,7 @@ pub enum Delivery {
     /// And the program answered with output after it.
     Confirmed,
 }
+words!(Delivery, berth_delivery_name, |delivery| delivery as i32);
 
 /// How a message is sent: Enter behind it, bracketed paste when the program asked for it, awaited until it is submitted,
 /// for 30 seconds, unless told.
@@ -59,6 +71,24 @@ impl Default for SendOptions {
             until: Delivery::Submitted,
             timeout: Some(Duration::from_secs(30)),
         }
+    }
+}
+
+/// What of a session's output is read, and how far a reader may lag: stdout from its first byte, unless told.
+#[derive(Clone, Debug)]
+pub struct OutputOptions {
+    /// Of a session on pipes.
+    pub stderr: bool,
+    /// `None`: from now on.
+    pub from: Option<u64>,
+    /// Bytes that it may lag before the program waits for it; `None`: 64 MiB. With 0 the program never waits, and the
+    /// reader misses bytes.
+    pub lag: Option<u64>,
+}
+
+impl Default for OutputOptions {
+    fn default() -> Self {
+        OutputOptions { stderr: false, from: Some(0), lag: None }
     }
 }
 
@@ -121,12 +151,7 @@ impl Session {
         check(|error| unsafe {
             sys::berth_session_liveness(&mut liveness, &mut reason, self.raw, error)
         })?;
-        let liveness = match liveness {
-            sys::BERTH_ALIVE => Liveness::Alive,
-            sys::BERTH_DEAD => Liveness::Dead,
-            _ => Liveness::Unknown,
-        };
-        Ok((liveness, String::from_utf8_lossy(&take_string(reason)).into_owned()))
+        Ok((Liveness::from_raw(liveness), String::from_utf8_lossy(&take_string(reason)).into_owned()))
     }
 
     /// Sends one message and presses Enter.
@@ -194,24 +219,27 @@ impl Session {
 
     /// The bytes that the program writes to stdout (or its terminal), from its first one.
     pub fn stdout(&self) -> Result<Reader> {
-        Ok(self.output(sys::BERTH_STDOUT, Some(0))?.0)
+        Ok(self.output(&OutputOptions::default())?.0)
     }
 
     /// The same for stderr, of a session on pipes.
     pub fn stderr(&self) -> Result<Reader> {
-        Ok(self.output(sys::BERTH_STDERR, Some(0))?.0)
+        Ok(self.output(&OutputOptions { stderr: true, ..OutputOptions::default() })?.0)
     }
 
     /// stdout from that offset (`None`: from now on), and where it really begins: later if older bytes are gone.
     pub fn stdout_from(&self, offset: Option<u64>) -> Result<(Reader, u64)> {
-        self.output(sys::BERTH_STDOUT, offset)
+        self.output(&OutputOptions { from: offset, ..OutputOptions::default() })
     }
 
-    fn output(&self, stream: i32, from: Option<u64>) -> Result<(Reader, u64)> {
+    /// What the options say, and where it really begins: later if older bytes are gone.
+    pub fn output(&self, options: &OutputOptions) -> Result<(Reader, u64)> {
         let (mut fd, mut begins) = (-1, 0);
-        let from = from.map_or(-1, |from| i64::try_from(from).unwrap_or(i64::MAX));
+        let stream = if options.stderr { sys::BERTH_STDERR } else { sys::BERTH_STDOUT };
+        let number = |value: Option<u64>| value.map_or(-1, |value| i64::try_from(value).unwrap_or(i64::MAX));
+        let (from, lag) = (number(options.from), number(options.lag));
         check(|error| unsafe {
-            sys::berth_session_output_fd(&mut fd, &mut begins, self.raw, stream, from, -1, error)
+            sys::berth_session_output_fd(&mut fd, &mut begins, self.raw, stream, from, lag, error)
         })?;
         Ok((Reader::from_raw(fd), u64::try_from(begins).unwrap_or(0)))
     }

@@ -198,9 +198,15 @@ impl SessionBuilder {
 
     /// A port inside that the host reaches on loopback; `None`: by one that is free.
     pub fn port(self, inside: u16, host: Option<u16>) -> Self {
-        let host = host.unwrap_or(0);
+        self.port_on("", inside, host, false)
+    }
+
+    /// The same on another address of the host's, and for UDP if told.
+    pub fn port_on(self, address: &str, inside: u16, host: Option<u16>, udp: bool) -> Self {
+        let (address, host) = (address.as_bytes(), host.unwrap_or(0));
         self.set(|spec| unsafe {
-            sys::berth_session_spec_add_port(spec, inside, host, std::ptr::null(), 0, 0)
+            let udp = i32::from(udp);
+            sys::berth_session_spec_add_port(spec, inside, host, pointer(address), address.len(), udp)
         })
     }
 
@@ -241,7 +247,16 @@ impl SessionBuilder {
 
     /// The folder with the flake.nix, and its dev shell ("" is the default).
     pub fn flake(self, flake: impl AsRef<Path>, shell: &str) -> Self {
-        let flake = flake.as_ref().as_os_str().as_bytes();
+        self.set_flake(flake.as_ref(), shell, false)
+    }
+
+    /// The same, but runs `nix develop` each time instead of what was kept of it.
+    pub fn wrapped_flake(self, flake: impl AsRef<Path>, shell: &str) -> Self {
+        self.set_flake(flake.as_ref(), shell, true)
+    }
+
+    fn set_flake(self, flake: &Path, shell: &str, wrapped: bool) -> Self {
+        let flake = flake.as_os_str().as_bytes();
         self.set(|spec| unsafe {
             sys::berth_session_spec_set_flake(
                 spec,
@@ -249,7 +264,7 @@ impl SessionBuilder {
                 flake.len(),
                 pointer(shell.as_bytes()),
                 shell.len(),
-                0,
+                i32::from(wrapped),
             )
         })
     }

@@ -1,5 +1,6 @@
-use crate::convert::{handle, millis, pointer, take_string, view, Strings};
+use crate::convert::{handle, millis, pointer, Strings};
 use crate::error::{check, Error, Result};
+use crate::sweep_report::{SweepItem, SweepReport};
 use crate::sweep_watch::SweepWatch;
 use berth_sys as sys;
 use std::os::unix::ffi::OsStrExt;
@@ -7,77 +8,6 @@ use std::path::Path;
 use std::time::Duration;
 
 handle!(Options, berth_sweep_options, berth_sweep_options_free);
-handle!(Report, berth_sweep_report, berth_sweep_report_free);
-
-/// What became of one thing, or would.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-#[allow(missing_docs)]
-pub enum Verdict {
-    Keep,
-    /// Ended, and everything removed.
-    Reap,
-    /// Ended, and all but the record removed.
-    Clear,
-    /// Left alone: its state is not known.
-    Doubt,
-}
-
-/// Whether it was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SweepResult {
-    /// Nothing was to be done, or it was a dry run.
-    Nothing,
-    /// And proven.
-    Done,
-    /// See the error.
-    Failed,
-    /// Not begun.
-    OutOfTime,
-}
-
-/// One thing that a sweep looked at.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SweepItem {
-    /// "session", "record", "lease", "port", "socket", "cgroup", "container", ….
-    pub kind: String,
-    /// Uid, file name or path.
-    pub id: String,
-    /// Of a session.
-    pub name: String,
-    /// What was decided.
-    pub verdict: Verdict,
-    /// What was done or, in a dry run, would be.
-    pub deed: String,
-    /// Whether it was.
-    pub result: SweepResult,
-    /// Why it failed; else "".
-    pub error: String,
-    /// Why it was decided so; the last line decided.
-    pub because: Vec<String>,
-    /// What was seen.
-    pub evidence: Vec<String>,
-}
-
-/// What a sweep found, decided and did.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-#[allow(missing_docs)]
-pub struct SweepReport {
-    pub items: Vec<SweepItem>,
-    pub kept: u64,
-    pub done: u64,
-    /// Left alone because their state is not known.
-    pub doubts: u64,
-    pub failed: u64,
-    pub out_of_time: u64,
-    /// Of a dry run.
-    pub planned: u64,
-    /// All of it, as `berth-reaper --json` prints it.
-    pub json: String,
-}
 
 /// Ends and removes what dead owners left behind in a state directory.
 ///
@@ -234,65 +164,5 @@ impl Sweep {
             sys::berth_sweep_explain(report, pointer(dir), dir.len(), pointer(id), id.len(), options, error)
         })?;
         Ok(report.items.remove(0))
-    }
-}
-
-impl SweepReport {
-    pub(crate) fn take(raw: *mut sys::berth_sweep_report) -> Result<SweepReport> {
-        SweepReport::read(&Report(raw))
-    }
-
-    fn read(raw: &Report) -> Result<SweepReport> {
-        let number = |field| {
-            u64::try_from(unsafe { sys::berth_sweep_report_number(raw.0, field) }).unwrap_or(0)
-        };
-        let mut json = std::ptr::null_mut();
-        check(|error| unsafe {
-            sys::berth_sweep_report_format(&mut json, raw.0, sys::BERTH_SWEEP_JSON, error)
-        })?;
-        let items = usize::try_from(number(sys::BERTH_SWEEP_ITEMS)).unwrap_or(0);
-        Ok(SweepReport {
-            items: (0..items).map(|index| SweepItem::read(raw, index)).collect::<Result<_>>()?,
-            kept: number(sys::BERTH_SWEEP_KEPT),
-            done: number(sys::BERTH_SWEEP_DONE),
-            doubts: number(sys::BERTH_SWEEP_DOUBTS),
-            failed: number(sys::BERTH_SWEEP_FAILED),
-            out_of_time: number(sys::BERTH_SWEEP_OUT_OF_TIME),
-            planned: number(sys::BERTH_SWEEP_PLANNED),
-            json: String::from_utf8_lossy(&take_string(json)).into_owned(),
-        })
-    }
-}
-
-impl SweepItem {
-    fn read(raw: &Report, index: usize) -> Result<SweepItem> {
-        // SAFETY: filled in by the call; its texts live as long as the report.
-        let mut it: sys::berth_sweep_item = unsafe { std::mem::zeroed() };
-        check(|error| unsafe { sys::berth_sweep_report_at(&mut it, raw.0, index, error) })?;
-        let (mut because, mut evidence) = (std::ptr::null_mut(), std::ptr::null_mut());
-        check(|error| unsafe {
-            sys::berth_sweep_report_because(&mut because, &mut evidence, raw.0, index, error)
-        })?;
-        Ok(SweepItem {
-            kind: unsafe { view(it.kind, it.kind_size) },
-            id: unsafe { view(it.id, it.id_size) },
-            name: unsafe { view(it.name, it.name_size) },
-            deed: unsafe { view(it.deed, it.deed_size) },
-            error: unsafe { view(it.error, it.error_size) },
-            verdict: match it.verdict {
-                sys::BERTH_VERDICT_KEEP => Verdict::Keep,
-                sys::BERTH_VERDICT_REAP => Verdict::Reap,
-                sys::BERTH_VERDICT_CLEAR => Verdict::Clear,
-                _ => Verdict::Doubt,
-            },
-            result: match it.result {
-                sys::BERTH_SWEPT_NOTHING => SweepResult::Nothing,
-                sys::BERTH_SWEPT_DONE => SweepResult::Done,
-                sys::BERTH_SWEPT_OUT_OF_TIME => SweepResult::OutOfTime,
-                _ => SweepResult::Failed,
-            },
-            because: Strings(because).to_vec(),
-            evidence: Strings(evidence).to_vec(),
-        })
     }
 }

@@ -1,6 +1,6 @@
 use crate::convert::{handle, millis, pointer};
 use crate::error::{check, Result};
-use crate::sweep::SweepReport;
+use crate::sweep_report::SweepReport;
 use berth_sys as sys;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::time::Duration;

@@ -1,28 +1,9 @@
 //! What is told as it happens, from Rust: violations, the progress of pulls.
 mod place;
 use berth::{Code, EventKind, Image, Layer, Policy};
-use place::{Place, SOON};
-use std::ffi::c_ulong;
+use place::{wait_readable, Place, SOON};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::net::{UnixListener, UnixStream};
-
-#[repr(C)]
-struct PollFd {
-    fd: RawFd,
-    events: i16,
-    revents: i16,
-}
-
-extern "C" {
-    fn poll(fds: *mut PollFd, count: c_ulong, timeout_ms: i32) -> i32;
-}
-
-/// As an event loop does.
-fn wait_readable(source: &impl AsFd) {
-    let mut ready = PollFd { fd: source.as_fd().as_raw_fd(), events: 1, revents: 0 };
-    assert_eq!(unsafe { poll(&mut ready, 1, 60_000) }, 1);
-}
 
 #[test]
 fn violations_are_told_as_they_happen() {

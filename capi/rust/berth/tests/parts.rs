@@ -1,15 +1,9 @@
 //! What there is besides sessions, from Rust: policies, agents, ports, environments, single processes.
 mod place;
 use berth::{Access, AgentEnd, AgentEventKind, Code, Layer, Limit, Policy, Runtime};
-use place::{Place, SOON};
+use place::{Place, INIT, RESULT, SOON};
 use std::io::Read;
 use std::time::Duration;
-
-const INIT: &str = r#"echo '{"type":"system","subtype":"init","session_id":"s-1","model":"m"}'
-"#;
-const RESULT: &str = r#"echo '{"type":"assistant","session_id":"s-1","message":{"id":"msg_1","role":"assistant","content":[{"type":"text","text":"hello"}],"usage":{"input_tokens":3,"output_tokens":4}}}'
-echo '{"type":"result","subtype":"success","is_error":false,"result":"ok","session_id":"s-1","num_turns":1,"total_cost_usd":0.25,"usage":{"input_tokens":3,"output_tokens":4}}'
-"#;
 
 #[test]
 fn a_policy_is_what_was_said_and_dangers_are_named() {
@@ -124,6 +118,22 @@ fn an_environment_holds_several_processes() {
 }
 
 #[test]
+fn a_process_is_run_to_its_end() {
+    let place = Place::new();
+    let tools = place.runtime().session("tools").backend("native").environment().unwrap();
+    tools.init().unwrap();
+    let server = tools.command("sleep").arg("1000").name("server").spawn().unwrap();
+    let late = tools.shell("true").wait_on("server").wait_timeout(Duration::from_millis(20)).run(SOON);
+    assert_eq!(late.unwrap_err().code(), Code::DeadlineExceeded);
+    server.signal(9).unwrap();
+    assert_eq!(tools.shell("exit 5").wait_on("server").run(SOON).unwrap().code(), Some(5));
+    let long = tools.command("sleep").arg("1000").run(Some(Duration::from_millis(20)));
+    assert_eq!(long.unwrap_err().code(), Code::DeadlineExceeded);
+    assert!(place.runtime().shell("exit 0").run(SOON).unwrap().success());
+    tools.shutdown(Duration::ZERO).unwrap();
+}
+
+#[test]
 fn a_process_is_known_by_more_than_its_pid() {
     let place = Place::new();
     let process = place.runtime().command("sleep").arg("1000").spawn().unwrap();
@@ -149,7 +159,11 @@ fn what_is_send_and_sync() {
     both::<berth::PortLease>();
     both::<berth::SweepWatch>();
     both::<berth::ViolationFeed>();
+    both::<berth::SweepReport>();
     both::<berth::Error>();
     send::<berth::SessionBuilder>();
     send::<berth::PolicyBuilder>();
+    send::<berth::AgentBuilder>();
+    send::<berth::AgentSubscription>();
+    send::<berth::AgentLog>();
 }

@@ -1,6 +1,6 @@
 //! The scenarios that hold through the C ABI, from Rust.
 mod place;
-use berth::{Code, Delivery, EndReason, Env, Liveness, Runtime, SendOptions, Stdio};
+use berth::{Code, Delivery, EndReason, Env, Liveness, OutputOptions, Runtime, SendOptions, Stdio};
 use place::{Place, SOON};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
@@ -130,6 +130,22 @@ fn streams_are_taken_once_and_stay_apart() {
     assert_eq!((out.as_str(), err.as_str()), ("text", "err\n"));
     assert_eq!(process.take_stdout().err().unwrap().code(), Code::FailedPrecondition);
     assert_eq!(process.wait(SOON).unwrap().to_string(), "exited with code 3");
+}
+
+#[test]
+fn output_is_read_from_where_it_is_said() {
+    let place = Place::new();
+    let two = place.runtime().session("two").pipes().shell("printf 0123456789; printf abcdef >&2").backend("native");
+    let two = two.port_on("127.0.0.1", 53, None, true).wrapped_flake("/srv/project", "").create().unwrap();
+    two.wait(SOON).unwrap();
+    for (stderr, from, lag, expected) in
+        [(false, 4, None, "456789"), (true, 2, Some(1 << 20), "cdef"), (false, 0, Some(0), "0123456789")]
+    {
+        let (mut reader, begins) = two.output(&OutputOptions { stderr, from: Some(from), lag }).unwrap();
+        let mut text = String::new();
+        reader.read_to_string(&mut text).unwrap();
+        assert_eq!((text.as_str(), begins), (expected, from));
+    }
 }
 
 #[test]

@@ -89,3 +89,15 @@ fn a_watch_is_stopped_from_another_thread() {
     let wrong = Sweep::new().filter(["("], []).watch(place.state()).err().unwrap();
     assert_eq!(wrong.code(), Code::InvalidArgument);
 }
+
+#[test]
+fn a_report_is_read_by_another_process() {
+    let place = Place::new();
+    place.runtime().session("mine").argv(["cat"]).create().unwrap();
+    let report = Sweep::new().dry_run().show_kept().run(place.state()).unwrap();
+    assert!(report.sessions == 1 && report.passes >= 1 && report.took > Duration::ZERO && report.exit_code == 0);
+    assert!(report.text.contains("mine") && report.metrics.contains("# TYPE berth_reaper"), "{report:?}");
+    let again = SweepReport::from_json(&report.json).unwrap();
+    assert_eq!((again.items, again.kept, again.sessions), (report.items, 1, 1));
+    assert_eq!(SweepReport::from_json("[]").unwrap_err().code(), Code::InvalidArgument);
+}

@@ -1,12 +1,38 @@
 //! What the tests share: a state directory and a workspace of their own.
 #![allow(dead_code)] // each program of tests needs some of it
 use berth::Runtime;
+use std::ffi::c_ulong;
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 pub const SOON: Option<Duration> = Some(Duration::from_secs(60));
+
+/// What an agent prints.
+pub const INIT: &str = r#"echo '{"type":"system","subtype":"init","session_id":"s-1","model":"m"}'
+"#;
+pub const RESULT: &str = r#"echo '{"type":"assistant","session_id":"s-1","message":{"id":"msg_1","role":"assistant","content":[{"type":"text","text":"hello"}],"usage":{"input_tokens":3,"output_tokens":4}}}'
+echo '{"type":"result","subtype":"success","is_error":false,"result":"ok","session_id":"s-1","num_turns":1,"total_cost_usd":0.25,"usage":{"input_tokens":3,"output_tokens":4}}'
+"#;
+
+#[repr(C)]
+struct PollFd {
+    fd: RawFd,
+    events: i16,
+    revents: i16,
+}
+
+extern "C" {
+    fn poll(fds: *mut PollFd, count: c_ulong, timeout_ms: i32) -> i32;
+}
+
+/// As an event loop does.
+pub fn wait_readable(source: &impl AsFd) {
+    let mut ready = PollFd { fd: source.as_fd().as_raw_fd(), events: 1, revents: 0 };
+    assert_eq!(unsafe { poll(&mut ready, 1, 60_000) }, 1);
+}
 
 /// A folder with a state directory and a workspace; at its end no session may be left.
 pub struct Place {
