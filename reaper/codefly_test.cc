@@ -64,9 +64,9 @@ TEST(Codefly, GroupsOfDeadOwnersEndByTheirSecretAndNothingElseDoes) {
   fs::create_symlink(dir / "v2/1.pgid", dir / "5.pgid");
   Report plan, report;
   SweepCodefly(dir.path(), {.dry_run = true}, absl::InfiniteFuture(), &plan);
-  EXPECT_EQ(plan.planned, 1) << ToText(plan, true, true, false);
+  EXPECT_EQ(plan.planned, 1) << ToText(plan, true, false);
   SweepCodefly(dir.path(), {}, absl::Now() + absl::Minutes(1), &report);
-  EXPECT_EQ(report.done, 1) << ToText(report, false, true, false);
+  EXPECT_EQ(report.done, 1) << ToText(report, true, false);
   EXPECT_EQ(report.kept, 1);
   EXPECT_EQ(report.doubts, 3);
   int status = 0;

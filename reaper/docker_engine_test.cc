@@ -133,7 +133,7 @@ TEST_F(Containers, OfSessionsThatAreReapedGoWithThemAndNoOthers) {
     it.container_id = stranger;
   });
   const Report report = SweepNow();
-  EXPECT_EQ(report.done, 1) << ToText(report, false, true, false);
+  EXPECT_EQ(report.done, 1) << ToText(report, true, false);
   EXPECT_EQ(report.failed, 1);  // and did not stop the rest
   EXPECT_FALSE(Exists(ours.container_id));
   EXPECT_TRUE(Exists(stranger));
@@ -186,7 +186,7 @@ TEST_F(Containers, AnEngineThatIsDownIsNoErrorAndNoAction) {
   });
   MakeOrphan(*store_, "goes", dead_);
   const Report report = SweepNow();
-  EXPECT_EQ(ExitCodeOf(report), kExitDone) << ToText(report, false, true, false);
+  EXPECT_EQ(ExitCodeOf(report), kExitDone) << ToText(report, true, false);
   EXPECT_THAT(store_->Find("waits"), IsOk());
   EXPECT_FALSE(store_->Find("goes").ok());
 }

@@ -148,7 +148,7 @@ TEST_P(Intruders, IsQuarantinedAsItIsAndHarmsNothing) {
   struct stat before, after;
   ASSERT_EQ(lstat(entry.c_str(), &before), 0);
   const Report report = SweepNow();
-  ASSERT_EQ(report.items.size(), 1u) << ToText(report, false, true, false);
+  ASSERT_EQ(report.items.size(), 1u) << ToText(report, true, false);
   EXPECT_EQ(report.items[0].kind, "record");
   EXPECT_EQ(report.items[0].deed, "quarantined");
   EXPECT_EQ(report.items[0].result, Result::kDone) << report.items[0].error;
@@ -162,7 +162,7 @@ TEST_P(Intruders, IsQuarantinedAsItIsAndHarmsNothing) {
 TEST_F(Hostile, AnEntryThatIsNoUidIsQuarantinedToo) {
   WriteText(sessions_ + "not-a-uid", "x");
   const Report report = SweepNow();
-  EXPECT_EQ(report.done, 1) << ToText(report, false, true, false);
+  EXPECT_EQ(report.done, 1) << ToText(report, true, false);
   EXPECT_EQ(ReadText(dir_ / "state/quarantine/not-a-uid.0"), "x");
 }
 
@@ -172,7 +172,7 @@ TEST_F(Hostile, ARecordOfANewerBerthIsLeftWhereItIs) {
   const std::string newer = absl::StrReplaceAll(ReadText(path), {{"\"schema\":1", "\"schema\":2"}});
   WriteText(path, newer);
   const Report report = SweepNow({.show_kept = true});
-  EXPECT_EQ(ExitCodeOf(report), kExitNothing) << ToText(report, false, true, false);
+  EXPECT_EQ(ExitCodeOf(report), kExitNothing) << ToText(report, true, false);
   EXPECT_EQ(ReadText(path), newer);
 }
 
@@ -197,7 +197,7 @@ TEST_F(Hostile, AStrangerWhoseIdentityIsInARecordIsNotSignalled) {
   MakeOrphan(*store_, "as-keeper", dead_, [&](Record& it) { it.keeper = *identity; });
   MakeOrphan(*store_, "as-init", dead_, [&](Record& it) { it.pid_namespace_init = *identity; });
   const Report report = SweepNow();
-  EXPECT_EQ(report.failed, 3) << ToText(report, false, true, false);
+  EXPECT_EQ(report.failed, 3) << ToText(report, true, false);
   for (const char* name : {"as-leader", "as-keeper", "as-init"}) {
     const Item* item = ItemOf(report, name);
     ASSERT_NE(item, nullptr);
@@ -219,7 +219,7 @@ TEST_F(Hostile, AWrongStartTimeBootOrTokenMeansAnotherProcess) {
   MakeOrphan(*store_, "boot", dead_, [&](Record& it) { it.keeper = other_boot; });
   MakeOrphan(*store_, "token", dead_, [&](Record& it) { it.tree = kTreeSubreaper; });
   const Report report = SweepNow();
-  EXPECT_EQ(report.done, 3) << ToText(report, false, true, false);
+  EXPECT_EQ(report.done, 3) << ToText(report, true, false);
   EXPECT_EQ(CheckIdentity(*identity), Liveness::kAlive);
   EXPECT_TRUE(store_->List()->records.empty());
 }
@@ -246,7 +246,7 @@ TEST_F(Hostile, TheReaperItselfIsNotSignalled) {
   ASSERT_THAT(self, IsOk());
   MakeOrphan(*store_, "self", dead_, [&](Record& it) { it.leader = *self; });
   const Report report = SweepNow();
-  EXPECT_EQ(report.done + report.failed, 0) << ToText(report, false, true, false);
+  EXPECT_EQ(report.done + report.failed, 0) << ToText(report, true, false);
   const Item* item = ItemOf(report, "self");
   ASSERT_NE(item, nullptr);
   EXPECT_EQ(item->verdict, Verdict::kDoubt);
@@ -266,7 +266,7 @@ TEST_F(Hostile, PathsThatAreNotTheSessionsAreLeftAlone) {
     it.temp_dirs = {link};
   });
   const Report report = SweepNow();
-  EXPECT_EQ(report.failed, 4) << ToText(report, false, true, false);
+  EXPECT_EQ(report.failed, 4) << ToText(report, true, false);
   EXPECT_EQ(ReadText(precious + "/file"), "x");
 }
 
@@ -334,7 +334,7 @@ TEST_F(Hostile, LeasesAndSocketsOfTheDeadGoAndThoseOfTheLivingStay) {
   const UniqueFd alive = bind_old(Entry('a'), true);
   bind_old(Entry('b'), false);  // new: its maker may be about to listen
   const Report report = SweepNow();
-  EXPECT_EQ(ExitCodeOf(report), kExitDone) << ToText(report, false, true, false);
+  EXPECT_EQ(ExitCodeOf(report), kExitDone) << ToText(report, true, false);
   EXPECT_FALSE(fs::exists(dir_ / "state/owners/dead"));
   EXPECT_TRUE(fs::exists(dir_ / "state/owners/mine"));
   EXPECT_TRUE(fs::exists(run + "/" + Entry('a')));

@@ -92,7 +92,7 @@ TEST_F(Mounts, OfASessionWhoseOwnerWasKilledGoWithIt) {
   ASSERT_THAT(ReadText("/proc/self/mountinfo"), HasSubstr("changes/0/merged"));
   const absl::StatusOr<Report> report = Sweep(*store_, {});
   ASSERT_THAT(report, IsOk());
-  EXPECT_EQ(ExitCodeOf(*report), kExitDone) << ToText(*report, false, true, false);
+  EXPECT_EQ(ExitCodeOf(*report), kExitDone) << ToText(*report, true, false);
   EXPECT_THAT(ReadText("/proc/self/mountinfo"), Not(HasSubstr("changes/0/merged")));
   EXPECT_FALSE(fs::exists(temp));
   EXPECT_TRUE(store_->List()->records.empty());
@@ -109,7 +109,7 @@ TEST_F(Mounts, OfALivingOwnersSessionStay) {
   MountAt(Folder(record) + "/changes/0/merged");
   const absl::StatusOr<Report> report = Sweep(*store_, {});
   ASSERT_THAT(report, IsOk());
-  EXPECT_EQ(ExitCodeOf(*report), kExitNothing) << ToText(*report, false, true, false);
+  EXPECT_EQ(ExitCodeOf(*report), kExitNothing) << ToText(*report, true, false);
   EXPECT_EQ(ReadText(Folder(record) + "/changes/0/merged/file"), "x");
   EXPECT_EQ(umount2((Folder(record) + "/changes/0/merged").c_str(), MNT_DETACH), 0);
 }

@@ -99,10 +99,10 @@ absl::string_view ResultName(Result result) {
   return "out_of_time";
 }
 
-std::string ToText(const Report& report, bool dry_run, bool evidence, bool colour) {
+std::string ToText(const Report& report, bool evidence, bool colour) {
   std::string text;
   for (const Item& item : report.items) {
-    absl::StrAppend(&text, Head(item, dry_run, colour), ": ", item.kind, " ",
+    absl::StrAppend(&text, Head(item, report.dry_run, colour), ": ", item.kind, " ",
                     Printable(item.name.empty() ? item.id : item.name));
     if (!item.error.ok()) {
       absl::StrAppend(&text, ": ", Printable(item.error.message()));
@@ -131,7 +131,7 @@ std::string ToText(const Report& report, bool dry_run, bool evidence, bool colou
   return text;
 }
 
-std::string ToJson(const Report& report, bool dry_run) {
+std::string ToJson(const Report& report) {
   Json items = Json::array();
   for (const Item& item : report.items) {
     Json each{{"kind", item.kind},       {"id", item.id},
@@ -142,7 +142,7 @@ std::string ToJson(const Report& report, bool dry_run) {
     items.push_back(std::move(each));
   }
   const Json json{{"state_dir", report.state_dir},
-                  {"dry_run", dry_run},
+                  {"dry_run", report.dry_run},
                   {"sessions", report.sessions},
                   {"kept", report.kept},
                   {"done", report.done},
@@ -172,6 +172,7 @@ absl::StatusOr<Report> ReportFromJson(absl::string_view text) {
   try {
     Report report;
     report.state_dir = json.value("state_dir", "");
+    report.dry_run = json.value("dry_run", false);
     report.sessions = number("sessions");
     report.kept = number("kept");
     report.done = number("done");

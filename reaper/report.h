@@ -37,6 +37,7 @@ struct Item {
 
 struct Report {
   std::string state_dir;
+  bool dry_run = false;     // nothing was done, only planned
   std::vector<Item> items;  // all but what is kept; that too if it was asked for
   int sessions = 0;         // that there were at the beginning
   int kept = 0, done = 0, doubts = 0, failed = 0, out_of_time = 0, planned = 0;
@@ -58,9 +59,9 @@ int ExitCodeOf(const Report& report);
 absl::string_view ResultName(Result result);
 
 // For people: a line for each item, and a summary. `evidence`: with everything that was seen.
-std::string ToText(const Report& report, bool dry_run, bool evidence, bool colour);
+std::string ToText(const Report& report, bool evidence, bool colour);
 // One JSON object, without a line end.
-std::string ToJson(const Report& report, bool dry_run);
+std::string ToJson(const Report& report);
 // The report of a sweep that another process did. InvalidArgument if it is none.
 absl::StatusOr<Report> ReportFromJson(absl::string_view json);
 // Prometheus text format, for a collector of text files.

@@ -157,6 +157,7 @@ absl::StatusOr<Report> SweepFrom(const Surroundings& here, const Store& store,
   const Scope scope{store, options, here, absl::Now() + options.time};
   Report report;
   report.state_dir = store.dir().path();
+  report.dry_run = options.dry_run;
   absl::flat_hash_set<std::string> failed;
   while (true) {
     Pass pass(scope, engines, &failed);

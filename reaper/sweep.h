@@ -3,7 +3,7 @@
 //
 //   ABSL_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, Store::Open());
 //   ABSL_ASSIGN_OR_RETURN(Report report, Sweep(*store, {.dry_run = true}));
-//   std::cout << ToText(report, true, true, false);
+//   std::cout << ToText(report, true, false);
 //
 // Any number of processes may sweep one state directory: one does, the others wait for
 // Options::lock_wait. A sweep that is killed at any point is finished by the next. What fails is in

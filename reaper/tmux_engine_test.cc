@@ -127,7 +127,7 @@ TEST_F(Tmux, ASweepTakesAwayWhatADeadOwnerLeft) {
   engines.push_back(std::make_unique<TmuxEngine>());
   const absl::StatusOr<Report> report = Sweep(**store, {}, engines);
   ASSERT_THAT(report, IsOk());
-  EXPECT_EQ(report->done, 1) << ToText(*report, false, true, false);
+  EXPECT_EQ(report->done, 1) << ToText(*report, true, false);
   EXPECT_NE(Run({"has-session", "-t", "=berth-" + made.uid}), 0);
   EXPECT_EQ(Run({"has-session", "-t", "=other"}), 0);
   // Without an engine that knows it, it would have stayed.
@@ -173,11 +173,11 @@ TEST_F(Tmux, WindowsWithoutARecordAndTheSocketOfAGoneServerAreRemoved) {
   engines.push_back(std::make_unique<TmuxEngine>());
   const absl::StatusOr<Report> plan = Sweep(**store, {.dry_run = true}, engines);
   ASSERT_THAT(plan, IsOk());
-  EXPECT_EQ(plan->planned, 1) << ToText(*plan, true, true, false);
+  EXPECT_EQ(plan->planned, 1) << ToText(*plan, true, false);
   EXPECT_EQ(run({"has-session", "-t", "=" + stray}), 0);
   const absl::StatusOr<Report> report = Sweep(**store, {}, engines);
   ASSERT_THAT(report, IsOk());
-  EXPECT_EQ(report->done, 1) << ToText(*report, false, true, false);
+  EXPECT_EQ(report->done, 1) << ToText(*report, true, false);
   EXPECT_NE(run({"has-session", "-t", "=" + stray}), 0);
   EXPECT_EQ(run({"has-session", "-t", "=berth-" + kept.uid}), 0);
   EXPECT_EQ(run({"has-session", "-t", "=mine"}), 0);

@@ -121,7 +121,7 @@ TEST_F(Together, OneThatIsKilledInTheMidstIsFinishedByTheNext) {
   ASSERT_EQ(waitpid(pid, nullptr, 0), pid);
   const auto report = Sweep(*store_, {});
   ASSERT_THAT(report, IsOk());
-  EXPECT_EQ(report->failed, 0) << ToText(*report, false, true, false);
+  EXPECT_EQ(report->failed, 0) << ToText(*report, true, false);
   EXPECT_EQ(Left(), 0u);
   for (const char* folder : {"sessions", "names"}) {
     for (const auto& entry :
@@ -171,7 +171,7 @@ TEST_F(Together, OneThatIsKilledAtAnyPointIsFinishedByTheNext) {
     }
     const absl::StatusOr<Report> report = Sweep(*store_, {});
     ASSERT_THAT(report, IsOk());
-    ASSERT_EQ(report->failed + report->doubts, 0) << ToText(*report, false, true, false);
+    ASSERT_EQ(report->failed + report->doubts, 0) << ToText(*report, true, false);
     for (const char* folder : {"sessions", "names", "owners", "run"}) {
       for (const auto& each : fs::directory_iterator(dir.path() + "/" + folder)) {
         ASSERT_EQ(each.path().filename(), ".lock") << each.path();

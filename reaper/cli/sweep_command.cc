@@ -82,7 +82,7 @@ absl::StatusOr<Report> SweepAs(const User& user, const std::string& dir, const O
                             user,
                             [&]() -> std::string {
                               const absl::StatusOr<Report> report = SweepDir(dir, options);
-                              return report.ok() ? ToJson(*report, options.dry_run)
+                              return report.ok() ? ToJson(*report)
                                                  : absl::StrCat("!", report.status().message());
                             },
                             absl::Now() + options.lock_wait + options.time + absl::Minutes(1)));
@@ -121,13 +121,13 @@ absl::Status Show(const SweepFlags& flags, const std::vector<Report>& reports, b
   const bool dry = flags.options.dry_run;
   if (flags.json) {
     const std::string all = absl::StrJoin(
-        reports, ",\n", [dry](std::string* out, const Report& each) { *out += ToJson(each, dry); });
+        reports, ",\n", [](std::string* out, const Report& each) { *out += ToJson(each); });
     return Print(one && reports.size() == 1 ? all + "\n" : absl::StrCat("[", all, "]\n"));
   }
   std::string text;
   for (const Report& report : reports) {
     if (flags.quiet && ExitCodeOf(report) == kExitNothing) continue;
-    text += ToText(report, dry, dry || flags.options.show_kept, WantsColour());
+    text += ToText(report, dry || flags.options.show_kept, WantsColour());
   }
   return Print(text);
 }
@@ -166,10 +166,11 @@ absl::StatusOr<int> RunExplain(const SweepFlags& flags, const std::string& id) {
                         Store::Open(flags.state_dirs.empty() ? "" : flags.state_dirs.front()));
   Report report;
   report.state_dir = store->dir().path();
+  report.dry_run = true;
   ABSL_ASSIGN_OR_RETURN(Item item, Explain(*store, id, flags.options, MakeEngines()));
   report.Add(std::move(item), true);
   ABSL_RETURN_IF_ERROR(
-      Print(flags.json ? ToJson(report, true) + "\n" : ToText(report, true, true, WantsColour())));
+      Print(flags.json ? ToJson(report) + "\n" : ToText(report, true, WantsColour())));
   return ExitCodeOf(report);
 }
 

@@ -184,6 +184,14 @@ absl::StatusOr<AgentResult> AgentResultFromJson(absl::string_view text) {
   result.tallied = ToUsage(Get(json, "tallied"));
   result.turns = Count(json, "turns");
   result.torn_bytes = Count(json, "torn_bytes");
+  if (const Json& exit = Get(json, "exit"); exit.is_object()) {
+    result.exit.code = static_cast<int>(std::min(Count(exit, "code"), int64_t{255}));
+    result.exit.signal = static_cast<int>(std::min(Count(exit, "signal"), int64_t{64}));
+    for (int i = 0; i <= static_cast<int>(EndReason::kViolation); ++i) {
+      const auto reason = static_cast<EndReason>(i);
+      if (EndReasonName(reason) == Text(exit, "reason")) result.exit.reason = reason;
+    }
+  }
   return result;
 }
 

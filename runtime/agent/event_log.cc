@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
@@ -29,6 +30,7 @@
 #include "runtime/agent/redact.h"
 #include "runtime/agent/result.h"
 #include "runtime/agent/run_files.h"
+#include "runtime/record/identity.h"
 #include "sandbox/base/errno_status.h"
 #include "sandbox/base/unique_fd.h"
 
@@ -40,6 +42,11 @@ using agent_json::Text;
 
 constexpr size_t kMaxText = size_t{256} << 10;
 constexpr int kFormat = 1;
+
+bool Wake(int wakes, int fd, uint32_t events) {
+  epoll_event event = {.events = events, .data = {.fd = fd}};
+  return epoll_ctl(wakes, EPOLL_CTL_ADD, fd, &event) == 0;
+}
 
 }  // namespace
 
@@ -56,6 +63,7 @@ absl::StatusOr<std::unique_ptr<EventLog>> EventLog::Create(const std::string& st
     return ErrnoStatus(errno, absl::StrCat("lock the event log '", file, "'"));
   }
   auto log = absl::WrapUnique(new EventLog(std::move(fd), header, std::move(redactor)));
+  const Identity self = IdentifySelf().value_or(Identity());
   const Json line = {
       {"kind", "run"},
       {"format", kFormat},
@@ -64,11 +72,19 @@ absl::StatusOr<std::unique_ptr<EventLog>> EventLog::Create(const std::string& st
       {"agent", header.agent},
       {"agent_name", header.agent_name},
       {"story_id", header.story_id},
+      {"writer",
+       {{"pid", self.pid},
+        {"boot_id", self.boot_id},
+        {"start_time", self.start_time},
+        {"pid_namespace", self.pid_namespace}}},
       {"started", absl::FormatTime(absl::RFC3339_full, header.started, absl::UTCTimeZone())}};
   ABSL_RETURN_IF_ERROR(log->Write(agent_json::Dump(line), /*sync=*/true));
   if (fsync(folder.get()) != 0) return ErrnoStatus(errno, "sync the folder of runs");
   return log;
 }
+
+// First the lock: who is told of the close looks at it at once.
+EventLog::~EventLog() { flock(fd_.get(), LOCK_UN); }
 
 absl::Status EventLog::Append(const AgentEvent& event) {
   return Write(AgentEventToJson(event, {.redactor = &redactor_, .max_text = kMaxText}),
@@ -129,7 +145,12 @@ absl::StatusOr<std::unique_ptr<EventLogReader>> EventLogReader::Open(const std::
                         IN_MODIFY | IN_CLOSE_WRITE) < 0) {
     return ErrnoStatus(errno, absl::StrCat("watch the event log '", id, "'"));
   }
-  auto reader = absl::WrapUnique(new EventLogReader(std::move(file), std::move(watch)));
+  UniqueFd wakes(epoll_create1(EPOLL_CLOEXEC));
+  if (!wakes.ok() || !Wake(wakes.get(), watch.get(), EPOLLIN)) {
+    return ErrnoStatus(errno, absl::StrCat("watch the event log '", id, "'"));
+  }
+  auto reader = absl::WrapUnique(
+      new EventLogReader(std::move(file), std::move(watch), std::move(wakes)));
   reader->header_.run_id = id;
   reader->header_.name = NameOfRun(id);
   ABSL_RETURN_IF_ERROR(reader->ReadMore());
@@ -142,7 +163,17 @@ bool EventLogReader::abandoned() const {
   return true;
 }
 
+// The kernel tells of the close of a file before it frees the lock, so a writer that was killed is
+// waited for itself. One whom nobody can see from here has only the close.
+void EventLogReader::WatchWriter(const Identity& writer) {
+  absl::StatusOr<UniqueFd> process = OpenProcess(writer);
+  if (!process.ok() || !Wake(wakes_.get(), process->get(), EPOLLIN | EPOLLONESHOT)) return;
+  writer_ = *std::move(process);
+}
+
 absl::Status EventLogReader::ReadMore() {
+  epoll_event woken[2];
+  epoll_wait(wakes_.get(), woken, 2, 0);
   char notices[4096];
   while (read(watch_.get(), notices, sizeof(notices)) > 0) {
   }
@@ -172,6 +203,11 @@ void EventLogReader::TakeLine(absl::string_view line) {
     header_.agent_name = Text(json, "agent_name");
     header_.story_id = Text(json, "story_id");
     absl::ParseTime(absl::RFC3339_full, Text(json, "started"), &header_.started, nullptr);
+    const Json& writer = agent_json::Get(json, "writer");
+    WatchWriter({.pid = agent_json::Count(writer, "pid"),
+                 .boot_id = std::string(Text(writer, "boot_id")),
+                 .start_time = static_cast<uint64_t>(agent_json::Count(writer, "start_time")),
+                 .pid_namespace = static_cast<uint64_t>(agent_json::Count(writer, "pid_namespace"))});
   } else if (Text(json, "kind") == "end") {
     const absl::StatusOr<AgentResult> result =
         AgentResultFromJson(agent_json::Dump(agent_json::Get(json, "result")));

@@ -7,7 +7,8 @@
 // what resulted is synced at once, so that after a crash the session to resume is known. Secrets
 // are taken out and long texts cut before a byte is written. Prompts, arguments and environments
 // are never written. Whoever writes holds a lock on the file: a log without an end whose lock is
-// free is one of a run whose host died. Not thread-safe; any number of readers in any processes.
+// free is one of a run whose host died. The first line names that process, so that who follows can
+// be woken by its death. Not thread-safe; any number of readers in any processes.
 #ifndef BERTH_RUNTIME_AGENT_EVENT_LOG_H_
 #define BERTH_RUNTIME_AGENT_EVENT_LOG_H_
 
@@ -24,6 +25,7 @@
 #include "runtime/agent/line_splitter.h"
 #include "runtime/agent/redact.h"
 #include "runtime/agent/result.h"
+#include "runtime/record/identity.h"
 #include "sandbox/base/unique_fd.h"
 
 namespace berth {
@@ -42,6 +44,10 @@ class EventLog {
   // "" is the default state directory. Of `header`, run_id and started are filled in.
   static absl::StatusOr<std::unique_ptr<EventLog>> Create(const std::string& state_dir,
                                                           RunHeader header, Redactor redactor);
+
+  ~EventLog();
+  EventLog(const EventLog&) = delete;
+  EventLog& operator=(const EventLog&) = delete;
 
   const RunHeader& header() const { return header_; }
   // Adds a line. After an error (a full disk) the log has no half line, and may be tried again.
@@ -67,8 +73,9 @@ class EventLogReader {
   const RunHeader& header() const { return header_; }
   // The next event, or nothing at once. Lines that are none are passed over and counted.
   absl::StatusOr<std::optional<AgentEvent>> Next();
-  // Readable once there may be more. For poll; Next takes care of the rest.
-  int fd() const { return watch_.get(); }
+  // Readable once there may be more, or whoever wrote has gone. For poll; Next takes care of the
+  // rest.
+  int fd() const { return wakes_.get(); }
   // How the run ended, once Next has come to that line.
   const std::optional<AgentResult>& end() const { return end_; }
   // Nobody writes to it any more.
@@ -76,12 +83,14 @@ class EventLogReader {
   int64_t unreadable_lines() const { return unreadable_; }
 
  private:
-  EventLogReader(UniqueFd file, UniqueFd watch)
-      : file_(std::move(file)), watch_(std::move(watch)), lines_(0) {}
+  EventLogReader(UniqueFd file, UniqueFd watch, UniqueFd wakes)
+      : file_(std::move(file)), watch_(std::move(watch)), wakes_(std::move(wakes)), lines_(0) {}
   absl::Status ReadMore();
+  void WatchWriter(const Identity& writer);
   void TakeLine(absl::string_view line);
 
-  const UniqueFd file_, watch_;
+  const UniqueFd file_, watch_, wakes_;
+  UniqueFd writer_;
   LineSplitter lines_;
   RunHeader header_;
   std::vector<AgentEvent> ready_;  // in reverse

@@ -1,8 +1,11 @@
 #include "runtime/agent/event_log.h"
 
+#include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -25,6 +28,7 @@
 #include "runtime/agent/event_json.h"
 #include "runtime/agent/redact.h"
 #include "runtime/agent/result.h"
+#include "runtime/types.h"
 #include "sandbox/base/wait_fd.h"
 
 namespace berth {
@@ -118,7 +122,8 @@ TEST_F(EventLogTest, CanBeFollowedWhileItIsWritten) {
   ASSERT_THAT(log->End({.status = AgentStatus::kCompleted,
                         .reason = AgentEnd::kSuccess,
                         .session_id = "s",
-                        .turns = 3}),
+                        .turns = 3,
+                        .exit = {.signal = 15, .reason = EndReason::kStopped}}),
               IsOk());
   log.reset();
   ASSERT_THAT(WaitFd(reader->fd(), POLLIN, absl::Now() + absl::Seconds(30), "end"), IsOk());
@@ -127,13 +132,42 @@ TEST_F(EventLogTest, CanBeFollowedWhileItIsWritten) {
   EXPECT_EQ(reader->end()->status, AgentStatus::kCompleted);
   EXPECT_EQ(reader->end()->reason, AgentEnd::kSuccess);
   EXPECT_EQ(reader->end()->turns, 3);
+  EXPECT_EQ(reader->end()->exit.signal, 15);
+  EXPECT_EQ(reader->end()->exit.reason, EndReason::kStopped);
 }
 
-TEST_F(EventLogTest, OfAHostThatDiedIsAbandonedAndWakesItsFollowers) {
+TEST_F(EventLogTest, OfAHostThatWasKilledIsAbandonedAndWakesItsFollowers) {
+  for (int round = 0; round < 100; ++round) {
+    int made[2];
+    ASSERT_EQ(pipe2(made, O_CLOEXEC), 0);
+    const pid_t host = fork();
+    if (host == 0) {
+      const auto log = Create();
+      (void)!write(made[1], "!", 1);
+      while (true) pause();
+    }
+    close(made[1]);
+    char byte;
+    ASSERT_EQ(read(made[0], &byte, 1), 1);
+    close(made[0]);
+    auto reader = *EventLogReader::Open(dir_, "fix");
+    EXPECT_FALSE((*reader->Next()).has_value());
+    EXPECT_FALSE(reader->abandoned());
+    kill(host, SIGKILL);
+    while (!reader->abandoned()) {
+      ASSERT_THAT(WaitFd(reader->fd(), POLLIN, absl::Now() + absl::Seconds(30), "end"), IsOk());
+      EXPECT_FALSE((*reader->Next()).has_value());
+    }
+    EXPECT_FALSE(reader->end().has_value());
+    EXPECT_EQ(waitpid(host, nullptr, 0), host);
+  }
+}
+
+TEST_F(EventLogTest, ThatIsClosedWithoutAnEndIsAbandonedAndWakesItsFollowers) {
   auto log = Create();
   auto reader = *EventLogReader::Open(dir_, "fix");
   EXPECT_FALSE((*reader->Next()).has_value());
-  log.reset();  // the kernel closes the file of a killed process the same way
+  log.reset();
   ASSERT_THAT(WaitFd(reader->fd(), POLLIN, absl::Now() + absl::Seconds(30), "end"), IsOk());
   EXPECT_FALSE((*reader->Next()).has_value());
   EXPECT_FALSE(reader->end().has_value());

@@ -92,7 +92,7 @@ TEST_F(DockerOrphans, OfAKilledOwnerAreGoneAfterOneSweep) {
 
   const reaper::Report report = Sweep(**store);
   EXPECT_EQ(reaper::ExitCodeOf(report), reaper::kExitDone)
-      << reaper::ToText(report, false, true, false);
+      << reaper::ToText(report, true, false);
   EXPECT_FALSE((*store)->Find("ephemeral").ok());
   const std::string left = Docker("ps -aq --no-trunc");
   EXPECT_THAT(left, Not(HasSubstr(ephemeral.container_id)));

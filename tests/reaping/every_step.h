@@ -116,7 +116,7 @@ class EveryStep : public ReapingTest {
       SCOPED_TRACE(absl::StrCat("killed at system call ", steps));
       killed = MakeAndDie(steps, durable, dies);
       const reaper::Report report = Sweep();
-      SCOPED_TRACE(reaper::ToText(report, false, true, false));
+      SCOPED_TRACE(reaper::ToText(report, true, false));
       ASSERT_EQ(report.failed + report.doubts, 0);
       reaped += report.done > 0;
       const bool survived = RemoveSurvivor();

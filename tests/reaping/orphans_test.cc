@@ -192,7 +192,7 @@ TEST_F(Orphans, OfAKilledOwnerAreGoneAfterOneSweep) {
 
   const reaper::Report report = Sweep();
   EXPECT_EQ(reaper::ExitCodeOf(report), reaper::kExitDone)
-      << reaper::ToText(report, false, true, false);
+      << reaper::ToText(report, true, false);
   for (const auto& [name, pid] : pids_) {
     if (name.starts_with("spawned")) ExpectGone(pid, absl::Seconds(20));
     EXPECT_EQ(IsAlive(pid), name.starts_with("durable")) << name;
@@ -230,7 +230,7 @@ TEST_F(Orphans, WhoseLeaderIsGoneAreFoundAllTheSame) {
   ASSERT_TRUE(IsAlive(pids_["durable-setsid"]));
   const reaper::Report report = Sweep();
   EXPECT_EQ(reaper::ExitCodeOf(report), reaper::kExitDone)
-      << reaper::ToText(report, false, true, false);
+      << reaper::ToText(report, true, false);
   ExpectAllGone();
   // The durable one has ended: what it left is cleared, and its record is there for who asks.
   const reaper::Item* item = ItemOf(report, "durable");
@@ -254,7 +254,7 @@ TEST_F(Orphans, NestedOwnersGoInOneSweep) {
   EXPECT_EQ(CheckIdentity(inner.owner), Liveness::kAlive);
   const reaper::Report report = Sweep();
   EXPECT_EQ(reaper::ExitCodeOf(report), reaper::kExitDone)
-      << reaper::ToText(report, false, true, false);
+      << reaper::ToText(report, true, false);
   EXPECT_TRUE(store_->List()->records.empty());
   ExpectAllGone();
   ExpectEmpty("owners");
@@ -277,7 +277,7 @@ TEST_F(Orphans, NestedOwnersThatWereOnlySpawnedGoInOneSweepToo) {
   }
   const reaper::Report report = Sweep();
   EXPECT_EQ(reaper::ExitCodeOf(report), reaper::kExitDone)
-      << reaper::ToText(report, false, true, false);
+      << reaper::ToText(report, true, false);
   ExpectAllGone();
   ExpectNothing();
 }
@@ -299,7 +299,7 @@ TEST_F(Orphans, WhatASessionChangedCopyOnWriteGoesWithIt) {
   KillOther(static_cast<pid_t>(record.keeper.pid));
   KillChild(owner);
   const reaper::Report report = Sweep();
-  EXPECT_EQ(report.failed, 0) << reaper::ToText(report, false, true, false);
+  EXPECT_EQ(report.failed, 0) << reaper::ToText(report, true, false);
   EXPECT_THAT(store_->Find("ephemeral"), ::absl_testing::StatusIs(absl::StatusCode::kNotFound));
   EXPECT_FALSE(fs::exists(absl::StrCat(dir_, "/sessions/", record.uid)));
 }
@@ -309,7 +309,7 @@ TEST_F(Orphans, AKeeperThatIsEndingItsSessionIsLetFinish) {
   TakePids(3 * kFamily);
   KillChild(owner);
   const reaper::Report report = Sweep();
-  EXPECT_EQ(report.failed, 0) << reaper::ToText(report, false, true, false);
+  EXPECT_EQ(report.failed, 0) << reaper::ToText(report, true, false);
   EXPECT_THAT(store_->Find("ephemeral"), ::absl_testing::StatusIs(absl::StatusCode::kNotFound));
   EXPECT_FALSE(IsAlive(pids_["ephemeral-daemon"]));
   EXPECT_TRUE(IsAlive(pids_["durable-daemon"]));
@@ -321,7 +321,7 @@ TEST_F(Orphans, OfLivingOwnersAreLeftAlone) {
   const Record before = RecordOf("mine");
   const reaper::Report report = Sweep({.show_kept = true});
   EXPECT_EQ(reaper::ExitCodeOf(report), reaper::kExitNothing)
-      << reaper::ToText(report, false, true, false);
+      << reaper::ToText(report, true, false);
   for (const auto& [name, pid] : pids_) EXPECT_TRUE(IsAlive(pid)) << name;
   EXPECT_EQ(RecordOf("mine"), before);
   const reaper::Item* item = ItemOf(report, "mine");

@@ -96,7 +96,7 @@ reaper::Report ReapingTest::Sweep(reaper::Options options) {
   absl::StatusOr<reaper::Report> report = reaper::Sweep(*store_, options, engines_);
   EXPECT_TRUE(report.ok()) << report.status();
   if (!report.ok()) return {};
-  SCOPED_TRACE(reaper::ToText(*report, options.dry_run, true, false));
+  SCOPED_TRACE(reaper::ToText(*report, true, false));
   return *std::move(report);
 }
 

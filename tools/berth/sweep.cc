@@ -39,8 +39,8 @@ absl::StatusOr<int> Sweep(const SweepOptions& given, Context& context) {
                         reaper::Sweep(*store, options, reaper::MakeEngines()));
   ABSL_RETURN_IF_ERROR(Print(
       context.json
-          ? absl::StrCat(reaper::ToJson(report, options.dry_run), "\n")
-          : reaper::ToText(report, options.dry_run, options.dry_run, WantsColour(STDOUT_FILENO))));
+          ? absl::StrCat(reaper::ToJson(report), "\n")
+          : reaper::ToText(report, options.dry_run, WantsColour(STDOUT_FILENO))));
   return reaper::ExitCodeOf(report);
 }
 
