@@ -27,6 +27,9 @@ namespace {
 
 constexpr int kMaxDepth = 64;
 constexpr absl::string_view kPrefix = "berth-";
+// Of a launcher that starts ssh for a program's connections (runtime/docker/ssh_connection.h): it
+// belongs to the program, whatever state directories that has.
+constexpr absl::string_view kOfNoInstall = "ssh";
 
 void Walk(int dir_fd, const std::string& path, int depth, std::vector<FoundCgroup>* found) {
   DIR* dir = fdopendir(dir_fd);
@@ -72,7 +75,8 @@ Identity LauncherOf(absl::string_view name, absl::string_view install_id,
   if (!absl::ConsumePrefix(&name, kPrefix)) return {};
   const std::vector<absl::string_view> parts = absl::StrSplit(name, '-');
   Identity launcher;
-  if (parts.size() != 4 || install_id.empty() || parts[0] != install_id ||
+  if (parts.size() != 4 || install_id.empty() ||
+      (parts[0] != install_id && parts[0] != kOfNoInstall) ||
       !absl::SimpleAtoi(parts[1], &launcher.pid) ||
       !absl::SimpleAtoi(parts[2], &launcher.start_time) ||
       !absl::SimpleAtoi(parts[3], &launcher.pid_namespace) || launcher.pid < 2) {

@@ -24,7 +24,7 @@ struct FoundCgroup {
 // Every group whose name begins with "berth-". Empty where there is no v2 tree.
 std::vector<FoundCgroup> FindCgroups();
 
-// The process in the name of a launcher's group; pid 0 if it is none of that installation.
+// The process in the name of a launcher's group; pid 0 if it is of another installation.
 Identity LauncherOf(absl::string_view name, absl::string_view install_id,
                     const std::string& boot_id);
 

@@ -136,11 +136,14 @@ absl::StatusOr<std::unique_ptr<Session>> DockerBackend::Create(const SessionSpec
         "PUT", absl::StrCat("/containers/", record->container_id, "/archive?path=%2F"),
         InsideArchive(), nullptr, EngineClient::kLimit));
     // The engine takes long to start a container, and does so while the keeper is being made: the
-    // inside runs nothing before the relay tells it what. Whether it went well, the relay asks.
-    early_start =
-        SendCall(client->address(),
-                 absl::StrCat("POST ", version, "/containers/", record->container_id, "/start"),
-                 absl::Now() + EngineClient::kLimit);
+    // inside runs nothing before the relay tells it what. Whether it went well, the relay asks. By
+    // ssh it might arrive after the relay's own, and start a container that has ended.
+    if (!client->address().is_ssh()) {
+      early_start =
+          SendCall(client->address(),
+                   absl::StrCat("POST ", version, "/containers/", record->container_id, "/start"),
+                   absl::Now() + EngineClient::kLimit);
+    }
     ABSL_RETURN_IF_ERROR(KeepFilter(*store_, uid, filter));
     ABSL_ASSIGN_OR_RETURN(StartReport made, StartReport::Make(*store_, uid));
     report.emplace(std::move(made));

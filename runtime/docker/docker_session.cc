@@ -292,6 +292,9 @@ absl::StatusOr<ExitStatus> DockerSession::Wait(absl::Time deadline) {
   }
   ABSL_ASSIGN_OR_RETURN(const ContainerTruth truth, Ask());
   if (truth.state == SessionState::kExited) return truth.exit;
+  // By ssh it takes longer to ask than some would wait.
+  if (truth.state == SessionState::kRunning && absl::Now() >= deadline)
+    return absl::DeadlineExceededError("wait for the session: not in time");
   return absl::UnavailableError(absl::StrCat("the session's end is not known: ", truth.reason));
 }
 

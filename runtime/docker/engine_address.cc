@@ -2,8 +2,10 @@
 
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -82,6 +84,34 @@ absl::Status Bad(absl::string_view text, absl::string_view why) {
       absl::StrCat("engine address '", absl::CHexEscape(text), "': ", why));
 }
 
+// The same without what may be a password.
+absl::Status BadSsh(absl::string_view text, absl::string_view why) {
+  constexpr size_t kScheme = 6;
+  const size_t colon = text.find(':', kScheme), at = text.rfind('@');
+  if (colon == absl::string_view::npos || at == absl::string_view::npos || colon > at)
+    return Bad(text, why);
+  return Bad(absl::StrCat(text.substr(0, colon + 1), "***", text.substr(at)), why);
+}
+
+std::optional<std::string> Unescape(absl::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    std::string byte(1, text[i]);
+    if (text[i] == '%') {
+      if (!absl::HexStringToBytes(text.substr(i + 1, 2), &byte) || byte.size() != 1)
+        return std::nullopt;
+      i += 2;
+    }
+    out += byte;
+  }
+  return out;
+}
+
+bool HasControl(absl::string_view text) {
+  return std::any_of(text.begin(), text.end(),
+                     [](unsigned char c) { return absl::ascii_iscntrl(c); });
+}
+
 }  // namespace
 
 absl::Status EngineAddress::TakeHost(absl::string_view rest, int default_port) {
@@ -101,6 +131,45 @@ absl::Status EngineAddress::TakeHost(absl::string_view rest, int default_port) {
       return Bad(text_, "that is no host");
   }
   host_ = rest;
+  return absl::OkStatus();
+}
+
+// What follows comes into ssh's arguments, where a dash makes an option, and by %r and %h of a
+// user's ~/.ssh/config into lines of shell.
+absl::Status EngineAddress::TakeSsh(absl::string_view rest) {
+  is_ssh_ = true;
+  absl::string_view host = rest.substr(0, rest.find_first_of("/?#"));
+  absl::string_view path = rest.substr(host.size());
+  if (const size_t at = host.rfind('@'); at != absl::string_view::npos) {
+    if (absl::StrContains(host.substr(0, at), ':'))
+      return BadSsh(text_, "it has a password; use a key");
+    const std::optional<std::string> user = Unescape(host.substr(0, at));
+    if (!user.has_value() || user->empty() || user->front() == '-' || HasControl(*user) ||
+        user->find_first_of(" '`\"$;&<>|(){}") != std::string::npos) {
+      return BadSsh(text_, absl::StrCat("'", absl::CHexEscape(host.substr(0, at)),
+                                        "' cannot be a user: it is empty, begins with '-', or has "
+                                        "a space, a control or a shell's character"));
+    }
+    ssh_user_ = *user;
+    host.remove_prefix(at + 1);
+  }
+  if (const size_t more = path.find_first_of("?#"); more != absl::string_view::npos)
+    return BadSsh(text_, path[more] == '?' ? "it has a query ('?')" : "it has a fragment ('#')");
+  if (!TakeHost(host, 0).ok() || host.empty() || host[0] == ':' || absl::StartsWith(host, "[]") ||
+      host_[0] == '-') {
+    host = host.substr(0, host.find(':', host.find(']') + 1));
+    return BadSsh(text_, absl::StrCat("'", absl::CHexEscape(host),
+                                      "' cannot be a host: it is empty, begins with '-', or has a "
+                                      "character that no host has; or the port is no number from 1 "
+                                      "to 65535"));
+  }
+  if (path.find_first_not_of('/') == absl::string_view::npos) return absl::OkStatus();
+  const std::optional<std::string> socket = Unescape(path);
+  if (!socket.has_value() || HasControl(*socket) || socket->size() > 107) {
+    return BadSsh(text_,
+                  "the path of a socket has 107 bytes at most, and no control characters in it");
+  }
+  ssh_path_ = *socket;
   return absl::OkStatus();
 }
 
@@ -130,17 +199,21 @@ absl::StatusOr<EngineAddress> EngineAddress::Parse(absl::string_view text) {
     ABSL_RETURN_IF_ERROR(address.TakeHost(rest.substr(0, slash), 2376));
     return address;
   }
-  for (const char* scheme : {"ssh://", "fd://", "npipe://"}) {
+  if (absl::ConsumePrefix(&rest, "ssh://")) {
+    ABSL_RETURN_IF_ERROR(address.TakeSsh(rest));
+    return address;
+  }
+  for (const char* scheme : {"fd://", "npipe://"}) {
     if (absl::StartsWith(text, scheme)) {
       return absl::UnimplementedError(
           absl::StrCat("engine address '", text,
-                       "': berth speaks unix:// and tcp://; forward the engine's "
+                       "': berth speaks unix://, tcp:// and ssh://; forward the engine's "
                        "socket (ssh -L) and set DOCKER_HOST to it"));
     }
   }
   if (absl::StartsWith(text, "https://"))
     return Bad(text, "give tcp://host:port, and set DOCKER_TLS_VERIFY=1");
-  return Bad(text, "give unix:///path or tcp://host:port");
+  return Bad(text, "give unix:///path, tcp://host:port or ssh://user@host");
 }
 
 absl::StatusOr<EngineAddress> EngineAddress::WithTls(absl::string_view text,
@@ -179,7 +252,7 @@ absl::StatusOr<EngineAddress> EngineAddress::Resolve() {
     }
   }
   ABSL_ASSIGN_OR_RETURN(EngineAddress address, Parse(endpoint.host));
-  if (address.is_unix() || endpoint.tls_folder.empty()) return address;
+  if (address.is_unix() || address.is_ssh() || endpoint.tls_folder.empty()) return address;
   return WithTls(endpoint.host, endpoint.tls_folder, endpoint.verify);
 }
 

@@ -19,8 +19,9 @@ class EngineAddress {
  public:
   static constexpr char kDefault[] = "unix:///var/run/docker.sock";
 
-  // unix:///path, tcp://host[:port] (http:// too), and what text() gives for an engine with TLS.
-  // Unimplemented, with the remedy, for ssh, fd and npipe; InvalidArgument for anything else.
+  // unix:///path, tcp://host[:port] (http:// too), ssh://[user@]host[:port][/path], and what text()
+  // gives for an engine with TLS. Unimplemented, with the remedy, for fd and npipe; InvalidArgument
+  // for anything else, and never with a password in its message.
   static absl::StatusOr<EngineAddress> Parse(absl::string_view text);
 
   // NotFound if the context that is named does not exist. A tcp engine is talked to with TLS if
@@ -31,10 +32,14 @@ class EngineAddress {
   // As Parse takes it: what a record names an engine by. With TLS it is tls://host:port/folder, or
   // tls-any://… if the engine's certificate is not looked at.
   const std::string& text() const { return text_; }
-  bool is_unix() const { return port_ == 0; }
+  bool is_unix() const { return port_ == 0 && !is_ssh_; }
   const std::string& path() const { return host_; }  // of a unix socket
   const std::string& host() const { return host_; }
-  int port() const { return port_; }
+  int port() const { return port_; }  // with ssh 0 is ssh's own choice
+  bool is_ssh() const { return is_ssh_; }
+  const std::string& ssh_user() const { return ssh_user_; }  // "" is ssh's own choice
+  // Of the socket on the other machine; "" is what the docker command there takes.
+  const std::string& ssh_path() const { return ssh_path_; }
   bool is_tls() const { return !tls_folder_.empty(); }
   // With ca.pem, cert.pem and key.pem.
   const std::string& tls_folder() const { return tls_folder_; }
@@ -46,10 +51,11 @@ class EngineAddress {
   static absl::StatusOr<EngineAddress> WithTls(absl::string_view text, const std::string& folder,
                                                bool verify);
   absl::Status TakeHost(absl::string_view rest, int default_port);
+  absl::Status TakeSsh(absl::string_view rest);
 
-  std::string text_, host_, tls_folder_;
-  bool tls_verify_ = true;
-  int port_ = 0;  // 0: a unix socket
+  std::string text_, host_, tls_folder_, ssh_user_, ssh_path_;
+  bool tls_verify_ = true, is_ssh_ = false;
+  int port_ = 0;  // 0: a unix socket, or ssh's own choice
 };
 
 }  // namespace berth

@@ -4,7 +4,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
@@ -17,7 +20,9 @@ namespace {
 
 using ::absl_testing::IsOk;
 using ::absl_testing::StatusIs;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(EngineAddress, UnixAndTcpAreUnderstood) {
   auto unix_socket = EngineAddress::Parse("unix:///run/x.sock");
@@ -44,9 +49,86 @@ TEST(EngineAddress, OthersAreRefusedWithTheReason) {
   }
   EXPECT_THAT(EngineAddress::Parse("unix:///" + std::string(200, 'x')),
               StatusIs(absl::StatusCode::kInvalidArgument));
-  for (const char* text : {"ssh://me@host", "npipe:////./pipe/x", "fd://"}) {
-    EXPECT_THAT(EngineAddress::Parse(text), StatusIs(absl::StatusCode::kUnimplemented)) << text;
+  for (const char* text : {"npipe:////./pipe/x", "fd://"}) {
+    EXPECT_THAT(EngineAddress::Parse(text),
+                StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("DOCKER_HOST")))
+        << text;
   }
+}
+
+TEST(EngineAddress, SshIsUnderstood) {
+  struct Case {
+    const char *text, *user, *host;
+    int port;
+    const char* path;
+  };
+  for (const Case& each : std::initializer_list<Case>{
+           {"ssh://far", "", "far", 0, ""},
+           {"ssh://far/", "", "far", 0, ""},
+           {"ssh://me@far.example:2222", "me", "far.example", 2222, ""},
+           {"ssh://me@far/run/user/1000/docker.sock", "me", "far", 0, "/run/user/1000/docker.sock"},
+           {"ssh://me%40there@far/a%20b", "me@there", "far", 0, "/a b"},
+           {"ssh://me@there@far/a'b@c", "me@there", "far", 0, "/a'b@c"},
+           {"ssh://DOMAIN%5Cme@far", "DOMAIN\\me", "far", 0, ""},
+           {"ssh://[fe80::1]:99", "", "fe80::1", 99, ""},
+           {"ssh://[::1]/s", "", "::1", 0, "/s"}}) {
+    auto address = EngineAddress::Parse(each.text);
+    ASSERT_THAT(address, IsOk()) << each.text;
+    EXPECT_TRUE(address->is_ssh() && !address->is_unix() && !address->is_tls()) << each.text;
+    EXPECT_EQ(address->text(), each.text);  // as a record has it
+    EXPECT_EQ(address->ssh_user(), each.user) << each.text;
+    EXPECT_EQ(address->host(), each.host) << each.text;
+    EXPECT_EQ(address->port(), each.port) << each.text;
+    EXPECT_EQ(address->ssh_path(), each.path) << each.text;
+  }
+}
+
+TEST(EngineAddress, SshThatCouldDoSomethingElseIsRefusedByWhatItIs) {
+  for (const auto& [text, what] : {std::pair{"ssh://", "host"},
+                                   std::pair{"ssh:///path", "host"},
+                                   std::pair{"ssh://me@", "host"},
+                                   std::pair{"ssh://:22", "host"},
+                                   std::pair{"ssh://[]:22", "host"},
+                                   std::pair{"ssh://-oProxyCommand=x", "'-oProxyCommand=x'"},
+                                   std::pair{"ssh://me@-x", "'-x'"},
+                                   std::pair{"ssh://[-x]", "'[-x]'"},
+                                   std::pair{"ssh://fa r", "'fa r'"},
+                                   std::pair{"ssh://fa\nr", "'fa\\nr'"},
+                                   std::pair{"ssh://$(x)", "'$(x)'"},
+                                   std::pair{"ssh://far:0", "port"},
+                                   std::pair{"ssh://far:99999", "port"},
+                                   std::pair{"ssh://far:x", "port"},
+                                   std::pair{"ssh://-l@far", "'-l' cannot be a user"},
+                                   std::pair{"ssh://%2Dl@far", "user"},
+                                   std::pair{"ssh://a b@far", "user"},
+                                   std::pair{"ssh://a%0ab@far", "user"},
+                                   std::pair{"ssh://a%zz@far", "user"},
+                                   std::pair{"ssh://a`x`@far", "user"},
+                                   std::pair{"ssh://@far", "user"},
+                                   std::pair{"ssh://far?x=1", "query"},
+                                   std::pair{"ssh://far/s?x=1", "query"},
+                                   std::pair{"ssh://far#x", "fragment"},
+                                   std::pair{"ssh://far/a%00b", "path"},
+                                   std::pair{"ssh://far/a%", "path"},
+                                   std::pair{"ssh://far/a\nb", "path"}}) {
+    EXPECT_THAT(EngineAddress::Parse(text),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(what)))
+        << text;
+  }
+  EXPECT_THAT(EngineAddress::Parse("ssh://far/" + std::string(200, 'x')),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("path")));
+}
+
+TEST(EngineAddress, APasswordIsRefusedAndNotRepeated) {
+  for (const char* text :
+       {"ssh://me:sesame@far", "ssh://me:ses@me@far", "ssh://me:ses/ame@far", "ssh://:sesame@far",
+        "ssh://me:sesame@-x", "ssh://me:ses#ame@far", "ssh://me:1/sesame@far?x"}) {
+    const absl::Status refused = EngineAddress::Parse(text).status();
+    EXPECT_THAT(refused, StatusIs(absl::StatusCode::kInvalidArgument)) << text;
+    EXPECT_THAT(refused.message(), AllOf(Not(HasSubstr("ses")), Not(HasSubstr("ame")))) << text;
+  }
+  EXPECT_THAT(EngineAddress::Parse("ssh://me:sesame@far"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("password")));
 }
 
 class Resolve : public testing::Test {
@@ -118,6 +200,9 @@ TEST_F(Resolve, WhatAsksForTlsIsNeverTalkedToWithout) {
   unsetenv("DOCKER_CERT_PATH");
   unsetenv("DOCKER_HOST");
   EXPECT_FALSE(EngineAddress::Resolve()->is_tls());  // a unix socket has none
+  setenv("DOCKER_HOST", "ssh://me@far", 1);
+  EXPECT_FALSE(EngineAddress::Resolve()->is_tls());  // nor has ssh
+  unsetenv("DOCKER_HOST");
   unsetenv("DOCKER_TLS");
   Write("contexts/meta/aaaa/meta.json",
         R"({"Name":"far","Endpoints":{"docker":{"Host":"tcp://far:1"}}})");
@@ -128,6 +213,9 @@ TEST_F(Resolve, WhatAsksForTlsIsNeverTalkedToWithout) {
   Write("contexts/meta/aaaa/meta.json",
         R"({"Name":"far","Endpoints":{"docker":{"Host":"tcp://far:1","SkipTLSVerify":true}}})");
   EXPECT_FALSE(EngineAddress::Resolve()->tls_verify());
+  Write("contexts/meta/aaaa/meta.json",
+        R"({"Name":"far","Endpoints":{"docker":{"Host":"ssh://me@far"}}})");
+  EXPECT_EQ(EngineAddress::Resolve()->text(), "ssh://me@far");
 }
 
 TEST(EngineAddress, TakesBackTheTextOfAnEngineWithTls) {

@@ -1,8 +1,10 @@
 #include "runtime/docker/engine_client.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -24,6 +26,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "httplib.h"
+#include "runtime/docker/ssh_connection.h"
 #include "sandbox/base/unique_fd.h"
 
 namespace berth {
@@ -90,7 +93,61 @@ bool TruthAt(const Json& json, absl::string_view pointer) {
 
 namespace {
 
+// Speaks on the connections of OpenSsh.
+class SshClient final : public httplib::ClientImpl {
+ public:
+  explicit SshClient(const EngineAddress& address) : ClientImpl("docker"), address_(address) {}
+
+  // Of the last connection: why there was none, or what ssh said.
+  std::string Hint() const {
+    if (!opened_.ok()) return absl::StrCat("; ", opened_.message());
+    return errors_.ok() ? SshHint(address_, errors_.get()) : "";
+  }
+
+ private:
+  bool create_and_connect_socket(Socket& socket, httplib::Error& error) override {
+    absl::StatusOr<SshConnection> connection = OpenSsh(address_);
+    opened_ = connection.status();
+    error = opened_.ok() ? httplib::Error::Success : httplib::Error::Connection;
+    if (!opened_.ok()) return false;
+    errors_ = std::move(connection->errors);
+    // For a write of more than the socket holds.
+    const timeval limit{write_timeout_sec_, write_timeout_usec_};
+    setsockopt(connection->socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+    socket.sock = connection->socket.release();
+    return true;
+  }
+
+  const EngineAddress address_;
+  absl::Status opened_;
+  UniqueFd errors_;
+};
+
+// While it lives, a write to a connection that the other side has closed is an error and no signal.
+class WithoutSigpipe {
+ public:
+  WithoutSigpipe() {
+    sigset_t pending;
+    sigpending(&pending);
+    pending_ = sigismember(&pending, SIGPIPE) == 1;
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~WithoutSigpipe() {
+    const timespec now{};
+    while (!pending_ && sigtimedwait(&pipe_, nullptr, &now) < 0 && errno == EINTR) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t pipe_, before_;
+  bool pending_;  // before: it is somebody else's
+};
+
 std::unique_ptr<httplib::ClientImpl> Connect(const EngineAddress& address) {
+  if (address.is_ssh()) return std::make_unique<SshClient>(address);
   if (!address.is_tls()) {
     auto plain = std::make_unique<httplib::ClientImpl>(address.host(),
                                                        address.is_unix() ? 80 : address.port());
@@ -154,7 +211,9 @@ std::string SocketHint(const EngineAddress& address) {
   }
 }
 
-std::string Hint(const EngineAddress& address, httplib::Error error) {
+std::string Hint(const EngineAddress& address, const httplib::ClientImpl& client,
+                 httplib::Error error) {
+  if (address.is_ssh()) return static_cast<const SshClient&>(client).Hint();
   return error == httplib::Error::Connection ? SocketHint(address) : TlsHint(address, error);
 }
 
@@ -163,8 +222,9 @@ std::string Hint(const EngineAddress& address, httplib::Error error) {
 class EngineClient::Connection {
  public:
   explicit Connection(const EngineAddress& address) : client(Connect(address)), http(*client) {
-    // The engine refuses a request whose Host is a path.
-    http.set_default_headers({{"Host", address.is_unix() ? "docker" : address.host()}});
+    // The engine refuses a request whose Host is a path; that of ssh is a name of ssh's.
+    const bool by_name = !address.is_unix() && !address.is_ssh();
+    http.set_default_headers({{"Host", by_name ? address.host() : "docker"}});
     http.set_keep_alive(true);
     http.set_tcp_nodelay(true);
     http.set_follow_location(false);
@@ -220,15 +280,18 @@ absl::StatusOr<EngineClient::Reply> EngineClient::Send(const char* method, const
     if (!too_long) reply.body.append(data, size);
     return !too_long;
   };
-  const httplib::Result result = http.send(request);
+  const httplib::Result result = [&] {
+    const WithoutSigpipe without;
+    return http.send(request);
+  }();
   const std::string step = absl::StrCat(method, " ", path.substr(0, path.find('?')));
   if (gave_up) return absl::CancelledError(absl::StrCat(step, ": given up"));
   if (too_long)
     return absl::DataLossError(absl::StrCat(step, ": the engine's answer does not end"));
   if (!result) {
-    return absl::UnavailableError(
-        absl::StrCat("the engine at ", address_.text(), " does not answer (", step, ": ",
-                     httplib::to_string(result.error()), ")", Hint(address_, result.error())));
+    return absl::UnavailableError(absl::StrCat(
+        "the engine at ", address_.text(), " does not answer (", step, ": ",
+        httplib::to_string(result.error()), ")", Hint(address_, http, result.error())));
   }
   reply.status = result->status;
   absl::MutexLock lock(mutex_);

@@ -3,12 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,8 +18,8 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "runtime/docker/relay/relay_image.h"
 #include "runtime/docker/relay/relay_tls_image.h"
+#include "runtime/docker/relay_path.h"
 #include "runtime/record/random_id.h"
 #include "sandbox/base/errno_status.h"
 #include "sandbox/base/wait_fd.h"
@@ -33,31 +31,13 @@ namespace {
 
 constexpr char kFilterFile[] = "filter";
 
-absl::StatusOr<int> MakeRelay(std::string_view image) {
-  UniqueFd fd(memfd_create("berth-relay", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!fd.ok()) return ErrnoStatus(errno, "make a memfd for the relay");
-  for (std::string_view rest = image; !rest.empty();) {
-    const ssize_t n = write(fd.get(), rest.data(), rest.size());
-    if (n <= 0) return ErrnoStatus(errno, "write the relay");
-    rest.remove_prefix(static_cast<size_t>(n));
-  }
-  if (fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0)
-    return ErrnoStatus(errno, "seal the relay");
-  return fd.release();
-}
-
 }  // namespace
 
 absl::StatusOr<std::string> RelayPath(bool tls) {
-  static const auto* const plain = new absl::StatusOr<int>(MakeRelay(RelayImage()));
-  const absl::StatusOr<int>* fd = plain;
-  if (tls) {
-    static const auto* const secure = new absl::StatusOr<int>(MakeRelay(RelayTlsImage()));
-    fd = secure;
-  }
+  if (!tls) return PlainRelayPath();
+  static const auto* const fd = new absl::StatusOr<int>(MakeRelay(RelayTlsImage()));
   ABSL_RETURN_IF_ERROR(fd->status());
-  // By this process's number, which is its own as long as it runs this.
-  return absl::StrCat("/proc/", getpid(), "/fd/", **fd);
+  return PathOfRelay(**fd);
 }
 
 absl::Status KeepFilter(const Store& store, const std::string& uid, absl::string_view filter) {

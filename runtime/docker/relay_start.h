@@ -13,9 +13,7 @@
 
 namespace berth {
 
-// A path under which this machine's processes can execute the relay, as long as this process lives:
-// a sealed memfd, made once. What runs from it goes on when this process has ended. There are two:
-// one that can talk to an engine with TLS, and a small one.
+// See relay_path.h. There are two: one that can talk to an engine with TLS, and a small one.
 absl::StatusOr<std::string> RelayPath(bool tls);
 
 // The filter of system calls of a session's programs, kept in its folder: those that come by Exec

@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
@@ -20,6 +21,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "nlohmann/json.hpp"
+#include "runtime/docker/ssh_connection.h"
 #include "sandbox/base/errno_status.h"
 #include "sandbox/base/wait_fd.h"
 
@@ -33,9 +35,10 @@ struct FreeAddresses {
 };
 using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;
 
-absl::Status Gone(const EngineAddress& address, absl::string_view why) {
-  return absl::UnavailableError(
-      absl::StrCat("the engine at ", address.text(), " does not answer (", why, ")"));
+absl::Status Gone(const EngineAddress& address, absl::string_view why, int ssh_errors = -1) {
+  return absl::UnavailableError(absl::StrCat("the engine at ", address.text(), " does not answer (",
+                                             why, ")",
+                                             ssh_errors >= 0 ? SshHint(address, ssh_errors) : ""));
 }
 
 absl::StatusOr<Addresses> Resolve(const EngineAddress& address) {
@@ -48,7 +51,14 @@ absl::StatusOr<Addresses> Resolve(const EngineAddress& address) {
   return Addresses(list);
 }
 
-absl::StatusOr<UniqueFd> Connect(const EngineAddress& address, absl::Time deadline) {
+absl::StatusOr<UniqueFd> Connect(const EngineAddress& address, absl::Time deadline,
+                                 UniqueFd* ssh_errors) {
+  if (address.is_ssh()) {
+    ABSL_ASSIGN_OR_RETURN(SshConnection ssh, OpenSsh(address));
+    fcntl(ssh.socket.get(), F_SETFL, O_RDWR | O_NONBLOCK);
+    *ssh_errors = std::move(ssh.errors);
+    return std::move(ssh.socket);
+  }
   sockaddr_un path{};
   const sockaddr* to = reinterpret_cast<const sockaddr*>(&path);
   socklen_t size = sizeof(path);
@@ -75,9 +85,25 @@ absl::StatusOr<UniqueFd> Connect(const EngineAddress& address, absl::Time deadli
   return fd;
 }
 
+absl::StatusOr<UniqueFd> Send(const EngineAddress& address, const std::string& call,
+                              absl::Time deadline, UniqueFd* ssh_errors) {
+  if (address.is_tls())
+    return absl::UnimplementedError("an answer under TLS is not to be waited for by poll");
+  ABSL_ASSIGN_OR_RETURN(UniqueFd fd, Connect(address, deadline, ssh_errors));
+  // 1.0: the answer ends with the connection and has no chunks.
+  const std::string request =
+      absl::StrCat(call, " HTTP/1.0\r\nHost: docker\r\nContent-Length: 0\r\n\r\n");
+  if (send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL) !=
+      static_cast<ssize_t>(request.size())) {
+    return Gone(address, strerror(errno), ssh_errors->get());
+  }
+  return fd;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> NumericAddress(const EngineAddress& address) {
+  if (address.is_ssh()) return SshRelayAddress(address);
   if (address.is_unix()) return absl::StrCat("unix:", address.path());
   ABSL_ASSIGN_OR_RETURN(const Addresses addresses, Resolve(address));
   char host[NI_MAXHOST];
@@ -93,38 +119,31 @@ absl::StatusOr<std::string> NumericAddress(const EngineAddress& address) {
 
 absl::StatusOr<UniqueFd> SendCall(const EngineAddress& address, const std::string& call,
                                   absl::Time deadline) {
-  if (address.is_tls())
-    return absl::UnimplementedError("an answer under TLS is not to be waited for by poll");
-  ABSL_ASSIGN_OR_RETURN(UniqueFd fd, Connect(address, deadline));
-  // 1.0: the answer ends with the connection and has no chunks.
-  const std::string request =
-      absl::StrCat(call, " HTTP/1.0\r\nHost: docker\r\nContent-Length: 0\r\n\r\n");
-  if (send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL) !=
-      static_cast<ssize_t>(request.size())) {
-    return Gone(address, strerror(errno));
-  }
-  return fd;
+  UniqueFd ssh_errors;
+  return Send(address, call, deadline, &ssh_errors);
 }
 
 absl::StatusOr<UniqueFd> OpenStream(const EngineAddress& address, const std::string& call,
                                     absl::Time deadline) {
-  ABSL_ASSIGN_OR_RETURN(UniqueFd fd, SendCall(address, call, deadline));
+  UniqueFd ssh_errors;
+  ABSL_ASSIGN_OR_RETURN(UniqueFd fd, Send(address, call, deadline, &ssh_errors));
+  const auto gone = [&](absl::string_view why) { return Gone(address, why, ssh_errors.get()); };
   // One byte at a time: what is behind the head must stay there to be polled for.
   std::string text;
   while (!absl::EndsWith(text, "\r\n\r\n")) {
-    if (text.size() >= kMaxHead) return Gone(address, "the head of its answer does not end");
+    if (text.size() >= kMaxHead) return gone("the head of its answer does not end");
     char byte;
     const ssize_t n = recv(fd.get(), &byte, 1, 0);
     if (n < 0 && errno == EAGAIN) {
-      if (!WaitFd(fd.get(), POLLIN, deadline, "").ok()) return Gone(address, "no answer in time");
+      if (!WaitFd(fd.get(), POLLIN, deadline, "").ok()) return gone("no answer in time");
       continue;
     }
-    if (n <= 0) return Gone(address, "the connection was closed");
+    if (n <= 0) return gone("the connection was closed");
     text.push_back(byte);
   }
   int status = 0;
   if (text.size() < 12 || !absl::SimpleAtoi(text.substr(9, 3), &status))
-    return Gone(address, "its answer is not HTTP");
+    return gone("its answer is not HTTP");
   if (status == 404) return absl::NotFoundError("the engine has no such thing");
   if (status != 200) return Gone(address, absl::StrCat("HTTP ", status));
   return fd;

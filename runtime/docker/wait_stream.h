@@ -31,7 +31,7 @@ absl::StatusOr<UniqueFd> OpenWait(const EngineAddress& address, const std::strin
 // Once readable: the container's exit code. Unavailable if the engine went away instead.
 absl::StatusOr<int> ReadWait(int fd);
 
-// As the relay's Connect takes it: names are resolved here.
+// As the relay's Connect takes it: names are resolved here, but for those of ssh.
 absl::StatusOr<std::string> NumericAddress(const EngineAddress& address);
 
 }  // namespace berth

@@ -100,7 +100,7 @@ TEST_F(Doctor, SaysWhyAnEngineIsOutOfReach) {
   Check docker = Find("docker");
   EXPECT_EQ(docker.state, CheckState::kMissing);
   EXPECT_THAT(docker.remedy, HasSubstr("systemctl start docker"));
-  setenv("DOCKER_HOST", "ssh://somewhere", 1);
+  setenv("DOCKER_HOST", "fd://somewhere", 1);
   docker = Find("docker");
   EXPECT_EQ(docker.state, CheckState::kMissing);
   EXPECT_THAT(docker.remedy, HasSubstr("DOCKER_HOST"));

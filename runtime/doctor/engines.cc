@@ -80,7 +80,7 @@ Check Docker() {
   const absl::StatusOr<EngineAddress> address = EngineAddress::Resolve();
   if (!address.ok()) {
     return Missing("docker", address.status(),
-                   "set DOCKER_HOST to unix:///PATH or tcp://HOST:PORT");
+                   "set DOCKER_HOST to unix:///PATH, tcp://HOST:PORT or ssh://USER@HOST");
   }
   EngineClient client(*address);
   const absl::StatusOr<std::string> version = client.Version();

@@ -16,6 +16,8 @@
 #include <string_view>
 #include <utility>
 
+#include "runtime/docker/relay/ssh_errors.h"
+#include "runtime/docker/relay/ssh_tunnel.h"
 #include "runtime/docker/relay/tls_tunnel.h"
 #include "sandbox/launcher/kernel.h"
 
@@ -123,14 +125,25 @@ std::string Head(const char* method, const std::string& path, const char* versio
   return head.append(body);
 }
 
+// With what ssh said, if there is no answer.
+Answer Told(Answer answer, const UniqueFd& ssh_errors) {
+  const std::string text =
+      answer.status == 0 && ssh_errors.ok() ? ReadSshErrors(ssh_errors.get()) : "";
+  if (!text.empty()) answer.body += "; ssh: " + text;
+  return answer;
+}
+
 }  // namespace
 
-UniqueFd Connect(const std::string& address, int limit_ms, std::string* error) {
+UniqueFd Connect(const std::string& address, int limit_ms, std::string* error,
+                 UniqueFd* ssh_errors) {
   const auto told = [error](UniqueFd fd) {
     if (!fd.ok()) *error = strerror(errno);
     return fd;
   };
   if (address.compare(0, 5, "unix:") == 0) return told(ConnectUnix(address.substr(5)));
+  if (address.compare(0, 4, "ssh:") == 0)
+    return OpenSshTunnel(address.substr(4), ssh_errors, error);
   const std::string where = address.substr(0, address.find('\n'));
   const size_t colon = where.rfind(':');
   if (colon == std::string::npos || colon < 4) return *error = "not an address", UniqueFd();
@@ -152,10 +165,12 @@ Answer Request(const std::string& address, const char* method, const std::string
                std::string_view body, int limit_ms) {
   const Deadline deadline(limit_ms);
   std::string error;
-  const UniqueFd fd = Connect(address, limit_ms, &error);
+  UniqueFd ssh_errors;
+  const UniqueFd fd = Connect(address, limit_ms, &error, &ssh_errors);
   if (!fd.ok()) return {0, error};
   // 1.0: the answer ends with the connection, and has no chunks.
-  Answer answer = Exchange(fd.get(), Head(method, path, "1.0", body, ""), deadline);
+  Answer answer =
+      Told(Exchange(fd.get(), Head(method, path, "1.0", body, ""), deadline), ssh_errors);
   while (answer.status != 0 && answer.status != 204 && answer.status != 304) {
     char buffer[16 << 10];
     if (answer.body.size() > kMaxAnswer) return {0, "the answer has no end"};
@@ -172,11 +187,13 @@ Answer Request(const std::string& address, const char* method, const std::string
 Answer Upgrade(const std::string& address, const std::string& path, std::string_view body,
                int limit_ms, UniqueFd* stream) {
   std::string error;
-  UniqueFd fd = Connect(address, limit_ms, &error);
+  UniqueFd ssh_errors;
+  UniqueFd fd = Connect(address, limit_ms, &error, &ssh_errors);
   if (!fd.ok()) return {0, error};
-  Answer answer =
+  Answer answer = Told(
       Exchange(fd.get(), Head("POST", path, "1.1", body, "Connection: Upgrade\r\nUpgrade: tcp\r\n"),
-               Deadline(limit_ms));
+               Deadline(limit_ms)),
+      ssh_errors);
   if (answer.status == 101 || answer.status == 200) *stream = std::move(fd);
   return answer;
 }

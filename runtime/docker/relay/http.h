@@ -11,9 +11,11 @@
 
 namespace berth::relay {
 
-// "unix:/path", "tcp:ADDRESS:PORT" with a numeric address, or the lines "tls:ADDRESS:PORT", host,
-// folder of certificates, and "verify" or "". Not ok() with *error.
-UniqueFd Connect(const std::string& address, int limit_ms, std::string* error);
+// "unix:/path", "tcp:ADDRESS:PORT" with a numeric address, the lines "tls:ADDRESS:PORT", host,
+// folder of certificates, and "verify" or "", or "ssh:" before the lines that OpenSshTunnel takes.
+// Not ok() with *error; *ssh_errors as OpenSshTunnel has it.
+UniqueFd Connect(const std::string& address, int limit_ms, std::string* error,
+                 UniqueFd* ssh_errors);
 
 struct Answer {
   int status = 0;  // 0: no answer, `body` says why
