@@ -1,8 +1,12 @@
 // Scenarios 7, 8, 11 and 14 to 18 in containers, and what a container is asked for besides: a user,
 // a log with a cap, what it uses.
 
+#include <poll.h>
+#include <signal.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +27,8 @@
 #include "runtime/runtime.h"
 #include "runtime/session.h"
 #include "runtime/spec.h"
+#include "sandbox/base/unique_fd.h"
+#include "sandbox/base/wait_fd.h"
 #include "tests/docker/docker_test.h"
 
 namespace berth {
@@ -31,6 +37,7 @@ namespace {
 using ::absl_testing::IsOk;
 using ::absl_testing::IsOkAndHolds;
 using ::absl_testing::StatusIs;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 class Streams : public DockerTest {};
@@ -134,6 +141,43 @@ TEST_F(Senders, AMegabyteArrivesOnce) {
   auto sum = engine().Shell(absl::StrCat("md5sum <", work_, "/sent"));
   ASSERT_THAT(sum, IsOk());
   EXPECT_EQ(got, *sum + "after");
+}
+
+// Scenario 8.
+TEST_F(Senders, OneThatGivesUpHasSentNothingOrAllAndARetryIsTheOnlyOne) {
+  auto session = Start("late", "mkfifo /tmp/go; echo up; cat /tmp/go; cat", {.pty = false});
+  ASSERT_NE(session, nullptr);
+  auto output = session->OpenOutput({});
+  ASSERT_THAT(output, IsOk());
+  ReadUntil(output->fd.get(), "up\n");
+  // More than all that is between here and there can hold: what follows has to wait.
+  const std::string much(8 << 20, 'x');
+  EXPECT_THAT(session->Send({.text = much, .submit = "", .await = Delivery::kQueued}),
+              IsOkAndHolds(Delivery::kQueued));
+  for (const absl::Duration wait : {absl::ZeroDuration(), absl::Milliseconds(30)}) {
+    EXPECT_THAT(session->Send({.text = "<retried>", .submit = ""}, absl::Now() + wait),
+                StatusIs(absl::StatusCode::kDeadlineExceeded, HasSubstr("nothing was sent")));
+  }
+  EXPECT_THAT(session->Send({.text = "<retried>", .submit = "", .await = Delivery::kQueued}),
+              IsOk());
+  // Killed while it waits for its turn: it was not sent, or it was, and whole.
+  const pid_t pid = fork();
+  if (pid == 0) {
+    _exit(session->Send({.text = "<killed>", .submit = ""}, Soon()).ok() ? 0 : 1);
+  }
+  ASSERT_GT(pid, 0);
+  const UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  EXPECT_THAT(WaitFd(pidfd.get(), POLLIN, absl::Now() + absl::Milliseconds(100), "its turn"),
+              StatusIs(absl::StatusCode::kDeadlineExceeded));
+  kill(pid, SIGKILL);
+  ASSERT_EQ(waitpid(pid, nullptr, 0), pid);
+  EXPECT_THAT(session->Send({.text = "<end>", .submit = "", .await = Delivery::kQueued}), IsOk());
+  const auto go = session->Exec({.command = Command::Shell("echo >/tmp/go")});
+  ASSERT_THAT(go, IsOk());
+  std::string got = ReadUntil(output->fd.get(), "<end>");
+  got.erase(0, got.find('x'));
+  ASSERT_EQ(got.find_first_not_of('x'), much.size());
+  EXPECT_THAT(got.substr(much.size()), AnyOf("<retried><end>", "<retried><killed><end>"));
 }
 
 TEST_F(Stops, OneThatIgnoresHangUpsAndHasDaemonsIsGoneAndItsPortsAreFree) {
