@@ -79,8 +79,27 @@ UniqueFd ConnectTo(const std::string& path, int type) {
   return fd;
 }
 
-bool ServerIsGone(const std::string& path) {
-  return !ConnectTo(path).ok() && (errno == ENOENT || errno == ENOTDIR || errno == ECONNREFUSED);
+UniqueFd ServerPidfd(const std::string& socket) {
+  // Only asked who it is: a server does not end while somebody is connected.
+  const UniqueFd connection = ConnectTo(socket);
+  ucred peer = {};
+  socklen_t size = sizeof(peer);
+  if (!connection.ok() ||
+      getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
+    return UniqueFd();
+  }
+  if (peer.pid <= 0) errno = EXDEV;  // of a pid namespace that is not seen from here
+  return UniqueFd(peer.pid > 0 ? launcher::PidfdOpen(peer.pid) : -1);
+}
+
+bool ServerIsGone(const std::string& socket) {
+  const UniqueFd server = ServerPidfd(socket);
+  if (!server.ok()) {
+    return errno == ENOENT || errno == ENOTDIR || errno == ECONNREFUSED || errno == ESRCH;
+  }
+  // What it was about to run has its socket, too, until it is another program.
+  pollfd ended = {server.get(), POLLIN, 0};
+  return poll(&ended, 1, 0) > 0;
 }
 
 absl::StatusOr<Answer> Tmux(const std::string& socket, std::vector<std::string> words,

@@ -16,6 +16,10 @@ namespace berth::reaper {
 // A connection to whoever listens at that socket; not ok(), and errno, if nobody does.
 UniqueFd ConnectTo(const std::string& socket, int type = SOCK_STREAM);
 
+// The process of the server that listens at `socket`. Not ok() if there is none, or it cannot be
+// told which process it is.
+UniqueFd ServerPidfd(const std::string& socket);
+
 // Whether there is nobody who could have windows. False where that cannot be told.
 bool ServerIsGone(const std::string& socket);
 

@@ -75,19 +75,6 @@ absl::Status RemoveSocketOfGoneServer(const StateDir& dir) {
   return absl::OkStatus();
 }
 
-// Not ok() if there is none, or it cannot be told which process it is.
-UniqueFd ServerPidfd(const std::string& socket) {
-  // Only asked who it is: a server does not end while somebody is connected.
-  const UniqueFd connection = ConnectTo(socket);
-  ucred peer = {};
-  socklen_t size = sizeof(peer);
-  if (!connection.ok() ||
-      getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid <= 0) {
-    return UniqueFd();
-  }
-  return UniqueFd(launcher::PidfdOpen(peer.pid));
-}
-
 // Whether some program may have sessions.
 bool HasOwners(const StateDir& dir) {
   const absl::StatusOr<std::vector<std::string>> names = ListFolder(dir.owners_fd());
@@ -96,15 +83,17 @@ bool HasOwners(const StateDir& dir) {
   });
 }
 
-// Whether a session that has no owner any more stays: its keeper says that its program has begun. A
-// keeper that was to wait for its owner with that goes by itself, its record first; this awaits it.
+// Whether a session that has no owner any more stays: its keeper says that it runs, or its record
+// is there when the keeper has gone. One that was never let run goes with its owner, its record
+// first; this awaits it.
 bool Stays(const Store& store, const Record& record, absl::Time deadline) {
   const UniqueFd keeper =
       ConnectTo(absl::StrCat(store.dir().run_path(), "/", record.uid), SOCK_SEQPACKET);
   launcher::Message answer;
   if (keeper.ok() && launcher::SendMessage(keeper.get(), launcher::kInfo, "", nullptr, 0) == 0 &&
       WaitFd(keeper.get(), POLLIN, deadline, "").ok() &&
-      launcher::ReceiveMessage(keeper.get(), &answer) == 0 && answer.type == launcher::kOk) {
+      launcher::ReceiveMessage(keeper.get(), &answer) == 0 && answer.type == launcher::kOk &&
+      answer.reader().Get<uint8_t>() == 1) {
     return true;
   }
   const absl::StatusOr<UniqueFd> process = OpenProcess(record.keeper);
@@ -222,9 +211,10 @@ void TmuxEngine::SweepStrays(const Store& store, const Options& options, absl::T
       absl::string_view uid = name;
       if (!absl::ConsumePrefix(&uid, "berth-") || !IsUid(uid)) continue;
       const absl::StatusOr<Record> known = store.Read(std::string(uid));
-      if (!absl::IsNotFound(known.status())) {
-        needed = needed || owned || options.dry_run || !known.ok() ||
-                 Stays(store, *known, std::min(deadline, absl::Now() + kLastTime));
+      if (!absl::IsNotFound(known.status()) &&
+          (owned || options.dry_run || !known.ok() ||
+           Stays(store, *known, std::min(deadline, absl::Now() + kLastTime)))) {
+        needed = true;
         continue;
       }
       Record record;
