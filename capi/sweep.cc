@@ -190,8 +190,9 @@ int32_t berth_sweep_explain(berth_sweep_report** report, const char* state_dir,
                                                              how.options, reaper::MakeEngines()));
     reaper::Report one;
     one.state_dir = store->dir().path();
+    one.dry_run = true;
     one.Add(std::move(item), true);
-    return PutReport(std::move(one), true, report);
+    return PutReport(std::move(one), report);
   });
 }
 

@@ -21,7 +21,7 @@ struct SweepOptionsObject {
 
 // Those of the setters, or the first error of theirs. NULL: the defaults.
 absl::StatusOr<SweepOptionsObject> GetSweepOptions(const berth_sweep_options* options);
-absl::Status PutReport(reaper::Report report, bool dry_run, berth_sweep_report** out);
+absl::Status PutReport(reaper::Report report, berth_sweep_report** out);
 
 }  // namespace berth::capi
 

@@ -31,7 +31,6 @@ namespace {
 
 struct SweepWatchObject {
   static constexpr Kind kKind = Kind::kSweepWatch;
-  bool dry_run = false;
   std::unique_ptr<Store> store;
   reaper::Engines engines;
   std::unique_ptr<reaper::Watcher> watcher;
@@ -70,7 +69,6 @@ int32_t berth_sweep_watch_new(berth_sweep_watch** watch, const char* state_dir,
     ABSL_ASSIGN_OR_RETURN(const absl::string_view path,
                           Text(state_dir, state_dir_size, "state_dir"));
     auto object = std::make_shared<SweepWatchObject>();
-    object->dry_run = how.options.dry_run;
     ABSL_ASSIGN_OR_RETURN(object->store, berth::Store::Open(std::string(path)));
     object->engines = reaper::MakeEngines();
     ABSL_ASSIGN_OR_RETURN(object->watcher, reaper::Watcher::Make(*object->store, how.options,
@@ -107,7 +105,7 @@ int32_t berth_sweep_watch_next(berth_sweep_report** report, berth_sweep_watch* w
     }
     ABSL_RETURN_IF_ERROR(did.status());
     ABSL_RETURN_IF_ERROR(swept.status());
-    return PutReport(*std::move(swept), object->dry_run, report);
+    return PutReport(*std::move(swept), report);
   });
 }
 

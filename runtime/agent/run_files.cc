@@ -30,7 +30,7 @@ namespace {
 
 constexpr char kFolder[] = "agents";
 constexpr absl::string_view kSuffix = ".jsonl";
-constexpr size_t kStampLength = 21;  // "-20260131T235959-1a2b"
+constexpr size_t kStampLength = 25;  // "-20260131T235959.123-1a2b"
 
 }  // namespace
 
@@ -55,12 +55,12 @@ absl::StatusOr<UniqueFd> OpenRunsFolder(const std::string& state_dir) {
 absl::StatusOr<std::string> NewRunId(absl::string_view name, absl::Time now) {
   ABSL_RETURN_IF_ERROR(CheckSessionName(name));
   ABSL_ASSIGN_OR_RETURN(const std::string random, RandomHexId());
-  return absl::StrCat(name, absl::FormatTime("-%Y%m%d%ET%H%M%S-", now, absl::UTCTimeZone()),
+  return absl::StrCat(name, absl::FormatTime("-%Y%m%d%ET%H%M%E3S-", now, absl::UTCTimeZone()),
                       random.substr(0, 4));
 }
 
 absl::string_view NameOfRun(absl::string_view run_id) {
-  static const RE2* const stamp = new RE2("-[0-9]{8}T[0-9]{6}-[0-9a-f]{4}");
+  static const RE2* const stamp = new RE2("-[0-9]{8}T[0-9]{6}[.][0-9]{3}-[0-9a-f]{4}");
   if (run_id.size() <= kStampLength) return "";
   const absl::string_view name = run_id.substr(0, run_id.size() - kStampLength);
   if (!RE2::FullMatch(run_id.substr(name.size()), *stamp)) return "";

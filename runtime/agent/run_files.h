@@ -15,7 +15,7 @@ namespace berth {
 // The folder, made if it is missing; FailedPrecondition if it is a symlink or another user's.
 absl::StatusOr<UniqueFd> OpenRunsFolder(const std::string& state_dir);
 
-// "<name>-20260131T235959-1a2b".
+// "<name>-20260131T235959.123-1a2b".
 absl::StatusOr<std::string> NewRunId(absl::string_view name, absl::Time now);
 // The name in a run id; "" if it is none.
 absl::string_view NameOfRun(absl::string_view run_id);
