@@ -62,7 +62,8 @@ int Load(const std::string& program, unsigned flags = 0) {
 // What waitpid says of a child that has loaded the filter and run `body`, whose result is its code.
 int Status(const FilterSpec& spec, const std::function<int()>& body) {
   const std::string program = Compiled(spec);
-  const pid_t pid = fork();
+  // By number: a sanitizer's fork starts a thread, and who has threads makes no user namespace.
+  const auto pid = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
   if (pid == 0) _exit(Load(program) != 0 ? 99 : body());
   int status = 0;
   EXPECT_EQ(waitpid(pid, &status, 0), pid);
