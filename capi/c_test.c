@@ -63,6 +63,30 @@ static void test_names(void) {
   }
 }
 
+/* Not with a sanitizer, whose runtime is not made for it. */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+static void* wait_for_ever(void* process) {
+  berth_process_wait(NULL, process, -1, NULL);
+  return NULL;
+}
+
+/* A thread that is cancelled in a call ends there, and lets go of what it held. */
+static void test_cancelled_thread(berth_runtime* runtime) {
+  berth_process* process = new_process(runtime, "exec sleep 1000");
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, wait_for_ever, process) == 0);
+  CHECK(pthread_cancel(thread) == 0);
+  void* result = NULL;
+  CHECK(pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
+  berth_exit status;
+  CHECK_OK(berth_process_stop(&status, process, 5000, &last_error));
+  CHECK(status.reason == BERTH_END_STOPPED);
+  berth_process_free(process);
+}
+#else
+static void test_cancelled_thread(berth_runtime* runtime) { (void)runtime; }
+#endif
+
 /* Create, alive, send, capture, destroy, dead, destroy again; then it is not found. */
 static void test_lifecycle(berth_runtime* runtime) {
   berth_session* session = new_session(runtime, "one", "exec cat", 24);
@@ -403,6 +427,7 @@ int main(int argc, char** argv) {
   berth_runtime* runtime = new_runtime(state_dir);
   test_versions();
   test_names();
+  test_cancelled_thread(runtime);
   test_lifecycle(runtime);
   test_session_calls(runtime, state_dir);
   test_environment(runtime);

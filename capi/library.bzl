@@ -4,6 +4,11 @@ load("@rules_cc//cc:action_names.bzl", "ACTION_NAMES")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
+load("//tools:static_binary.bzl", "SANITIZERS")
+
+def unsanitized(values):
+    """`values` but with a sanitizer, which gets none."""
+    return select({"//tools:" + name: [] for name in SANITIZERS} | {"//conditions:default": values})
 
 def _merged_archive_impl(ctx):
     toolchain = find_cc_toolchain(ctx)
@@ -26,7 +31,8 @@ def _merged_archive_impl(ctx):
         # Archives of the system, such as -l:libssl.a; what is left (-pthread) is for who links the result.
         flags += [flag for flag in linker_input.user_link_flags if flag.startswith("-l:") and flag.endswith(".a")]
     args = ctx.actions.args()
-    args.add_all([linker, toolchain.objcopy_executable, toolchain.ar_executable, ctx.outputs.out, "--whole"])
+    args.add_all([linker, toolchain.nm_executable, toolchain.objcopy_executable, toolchain.ar_executable])
+    args.add_all([ctx.outputs.out, "--whole"])
     args.add_all(whole)
     args.add("--archives")
     args.add_all(archives)

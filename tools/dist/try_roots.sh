@@ -1,6 +1,7 @@
 #!/bin/sh
 # try_roots.sh ARCHIVE [ROOT...]: shows that the binaries of a release run in other root file systems: in an empty one
-# with nothing but the binary and /proc, and in each ROOT. By hand, as root; changes nothing but a temporary folder.
+# with nothing but the binary and /proc, and in each ROOT; and that the shared library loads in each that has a dynamic
+# loader. By hand, as root; changes nothing but a temporary folder.
 set -eu
 archive=$1
 shift
@@ -24,6 +25,7 @@ try() {
     : >dev/null
     mount --bind /dev/null dev/null
     cp "$folder/bin/berth" "$folder/bin/berth-reaper" tmp/
+    has() { [ -e "$1" ] || [ -L "$1" ]; } # a link may be meant for the root
     run() { BERTH_STATE_DIR=/tmp/state chroot . /tmp/"$@"; }
     run berth version
     run berth run -- /tmp/berth version >/dev/null
@@ -31,6 +33,22 @@ try() {
     run berth wait job
     run berth rm job
     run berth-reaper sweep >/dev/null
+    if has bin/sh; then
+      code=0
+      run berth run -- /bin/sh -c "exit 3" || code=$?
+      [ "$code" = 3 ] || { echo "$name: berth run ended with $code, not 3" >&2 && exit 1; }
+    fi
+    loader=
+    for file in lib64/ld-linux-*.so.* lib/ld-linux-*.so.*; do
+      if has "$file"; then loader=$file; fi
+    done
+    if [ -n "$loader" ] && has bin/sh && has bin/true; then
+      cp "$folder/lib/libberth.so.0" tmp/
+      # If it cannot even be opened, that is only complained about.
+      said=$(chroot . /bin/sh -c "LD_BIND_NOW=1 LD_PRELOAD=/tmp/libberth.so.0 /bin/true" 2>&1) && [ -z "$said" ] ||
+        { echo "$name: libberth.so.0: $said" >&2 && exit 1; }
+      echo "$name: libberth.so.0 loads"
+    fi
     echo "$name: ok"
   ' sh "$1" "$2" "$folder"
 }
