@@ -247,9 +247,8 @@ int32_t berth_sweep_report_format(berth_string** text, const berth_sweep_report*
     ABSL_ASSIGN_OR_RETURN(const auto object, Get<SweepReportObject>(report, "report"));
     switch (format) {
       case BERTH_SWEEP_TEXT:
-        return PutString(
-            reaper::ToText(object->report, object->report.dry_run, /*colour=*/false),
-            text);
+        return PutString(reaper::ToText(object->report, object->report.dry_run, /*colour=*/false),
+                         text);
       case BERTH_SWEEP_JSON:
         return PutString(reaper::ToJson(object->report), text);
       case BERTH_SWEEP_METRICS:

@@ -149,8 +149,8 @@ absl::StatusOr<std::unique_ptr<EventLogReader>> EventLogReader::Open(const std::
   if (!wakes.ok() || !Wake(wakes.get(), watch.get(), EPOLLIN)) {
     return ErrnoStatus(errno, absl::StrCat("watch the event log '", id, "'"));
   }
-  auto reader = absl::WrapUnique(
-      new EventLogReader(std::move(file), std::move(watch), std::move(wakes)));
+  auto reader =
+      absl::WrapUnique(new EventLogReader(std::move(file), std::move(watch), std::move(wakes)));
   reader->header_.run_id = id;
   reader->header_.name = NameOfRun(id);
   ABSL_RETURN_IF_ERROR(reader->ReadMore());
@@ -204,10 +204,11 @@ void EventLogReader::TakeLine(absl::string_view line) {
     header_.story_id = Text(json, "story_id");
     absl::ParseTime(absl::RFC3339_full, Text(json, "started"), &header_.started, nullptr);
     const Json& writer = agent_json::Get(json, "writer");
-    WatchWriter({.pid = agent_json::Count(writer, "pid"),
-                 .boot_id = std::string(Text(writer, "boot_id")),
-                 .start_time = static_cast<uint64_t>(agent_json::Count(writer, "start_time")),
-                 .pid_namespace = static_cast<uint64_t>(agent_json::Count(writer, "pid_namespace"))});
+    WatchWriter(
+        {.pid = agent_json::Count(writer, "pid"),
+         .boot_id = std::string(Text(writer, "boot_id")),
+         .start_time = static_cast<uint64_t>(agent_json::Count(writer, "start_time")),
+         .pid_namespace = static_cast<uint64_t>(agent_json::Count(writer, "pid_namespace"))});
   } else if (Text(json, "kind") == "end") {
     const absl::StatusOr<AgentResult> result =
         AgentResultFromJson(agent_json::Dump(agent_json::Get(json, "result")));

@@ -252,7 +252,8 @@ TEST_F(Nix, AWrappedShellRunsUnderAPolicyThatShowsWhatNixNeeds) {
   auto session = runtime_->CreateSession(
       {.name = "wrapped",
        .backend = "nix",
-       .command = Command::Shell(absl::StrCat("echo $V; cat ", work_, "/secret && echo seen; exit 7")),
+       .command =
+           Command::Shell(absl::StrCat("echo $V; cat ", work_, "/secret && echo seen; exit 7")),
        .cwd = work_ + "/project",
        .pty = false,
        .policy = *policy,

@@ -91,8 +91,7 @@ TEST_F(DockerOrphans, OfAKilledOwnerAreGoneAfterOneSweep) {
   EXPECT_THAT(Docker("ps -q --no-trunc"), HasSubstr(ephemeral.container_id));
 
   const reaper::Report report = Sweep(**store);
-  EXPECT_EQ(reaper::ExitCodeOf(report), reaper::kExitDone)
-      << reaper::ToText(report, true, false);
+  EXPECT_EQ(reaper::ExitCodeOf(report), reaper::kExitDone) << reaper::ToText(report, true, false);
   EXPECT_FALSE((*store)->Find("ephemeral").ok());
   const std::string left = Docker("ps -aq --no-trunc");
   EXPECT_THAT(left, Not(HasSubstr(ephemeral.container_id)));

@@ -191,8 +191,7 @@ TEST_F(Orphans, OfAKilledOwnerAreGoneAfterOneSweep) {
   KillChild(owner);
 
   const reaper::Report report = Sweep();
-  EXPECT_EQ(reaper::ExitCodeOf(report), reaper::kExitDone)
-      << reaper::ToText(report, true, false);
+  EXPECT_EQ(reaper::ExitCodeOf(report), reaper::kExitDone) << reaper::ToText(report, true, false);
   for (const auto& [name, pid] : pids_) {
     if (name.starts_with("spawned")) ExpectGone(pid, absl::Seconds(20));
     EXPECT_EQ(IsAlive(pid), name.starts_with("durable")) << name;
@@ -229,8 +228,7 @@ TEST_F(Orphans, WhoseLeaderIsGoneAreFoundAllTheSame) {
   ASSERT_TRUE(IsAlive(pids_["ephemeral-daemon"]));
   ASSERT_TRUE(IsAlive(pids_["durable-setsid"]));
   const reaper::Report report = Sweep();
-  EXPECT_EQ(reaper::ExitCodeOf(report), reaper::kExitDone)
-      << reaper::ToText(report, true, false);
+  EXPECT_EQ(reaper::ExitCodeOf(report), reaper::kExitDone) << reaper::ToText(report, true, false);
   ExpectAllGone();
   // The durable one has ended: what it left is cleared, and its record is there for who asks.
   const reaper::Item* item = ItemOf(report, "durable");
@@ -253,8 +251,7 @@ TEST_F(Orphans, NestedOwnersGoInOneSweep) {
   EXPECT_EQ(CheckIdentity(middle.owner), Liveness::kAlive);
   EXPECT_EQ(CheckIdentity(inner.owner), Liveness::kAlive);
   const reaper::Report report = Sweep();
-  EXPECT_EQ(reaper::ExitCodeOf(report), reaper::kExitDone)
-      << reaper::ToText(report, true, false);
+  EXPECT_EQ(reaper::ExitCodeOf(report), reaper::kExitDone) << reaper::ToText(report, true, false);
   EXPECT_TRUE(store_->List()->records.empty());
   ExpectAllGone();
   ExpectEmpty("owners");
@@ -276,8 +273,7 @@ TEST_F(Orphans, NestedOwnersThatWereOnlySpawnedGoInOneSweepToo) {
     ExpectGone(static_cast<pid_t>(inner.owner.pid), absl::Seconds(20));
   }
   const reaper::Report report = Sweep();
-  EXPECT_EQ(reaper::ExitCodeOf(report), reaper::kExitDone)
-      << reaper::ToText(report, true, false);
+  EXPECT_EQ(reaper::ExitCodeOf(report), reaper::kExitDone) << reaper::ToText(report, true, false);
   ExpectAllGone();
   ExpectNothing();
 }

@@ -37,10 +37,9 @@ absl::StatusOr<int> Sweep(const SweepOptions& given, Context& context) {
   ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, Store::Open(context.state_dir));
   ABSL_ASSIGN_OR_RETURN(const reaper::Report report,
                         reaper::Sweep(*store, options, reaper::MakeEngines()));
-  ABSL_RETURN_IF_ERROR(Print(
-      context.json
-          ? absl::StrCat(reaper::ToJson(report), "\n")
-          : reaper::ToText(report, options.dry_run, WantsColour(STDOUT_FILENO))));
+  ABSL_RETURN_IF_ERROR(
+      Print(context.json ? absl::StrCat(reaper::ToJson(report), "\n")
+                         : reaper::ToText(report, options.dry_run, WantsColour(STDOUT_FILENO))));
   return reaper::ExitCodeOf(report);
 }
 
