@@ -204,6 +204,7 @@ void TmuxEngine::SweepStrays(const Store& store, const Options& options, absl::T
   };
   bool needed = false;
   const bool owned = HasOwners(dir);
+  const absl::Time patience = std::min(deadline, absl::Now() + kLastTime);  // with all keepers
   if (!ServerIsGone(socket)) {
     const absl::StatusOr<Answer> names = ListSessions(socket);
     const std::string text = names.ok() && names->code == 0 ? names->text : "";
@@ -212,8 +213,7 @@ void TmuxEngine::SweepStrays(const Store& store, const Options& options, absl::T
       if (!absl::ConsumePrefix(&uid, "berth-") || !IsUid(uid)) continue;
       const absl::StatusOr<Record> known = store.Read(std::string(uid));
       if (!absl::IsNotFound(known.status()) &&
-          (owned || options.dry_run || !known.ok() ||
-           Stays(store, *known, std::min(deadline, absl::Now() + kLastTime)))) {
+          (owned || options.dry_run || !known.ok() || Stays(store, *known, patience))) {
         needed = true;
         continue;
       }
