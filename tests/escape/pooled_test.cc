@@ -192,6 +192,8 @@ TEST_F(PooledTest, AFileThatWasReplacedIsShownAsItIsNow) {
   Outcome outcome = Shell(Showing(data), "cat /data");
   EXPECT_TRUE(outcome.prepared);
   EXPECT_EQ(outcome.out, "changed");
+  // All that wait have been made before it is replaced, also the one that took that one's place.
+  ASSERT_THAT(Prepare(Showing(data)), IsOkAndHolds(2));
   std::ofstream(outside_ + "/next") << "new";
   fs::rename(outside_ + "/next", data);
   outcome = Shell(Showing(data), "cat /data");
