@@ -3,7 +3,8 @@
 // into the other, and kills it at birth if they differ: each start would be told as a success, of a
 // program that died before its first instruction.
 
-#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "absl/status/status_matchers.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -24,6 +26,8 @@
 #include "runtime/session.h"
 #include "runtime/spec.h"
 #include "runtime/types.h"
+#include "sandbox/base/unique_fd.h"
+#include "sandbox/base/wait_fd.h"
 #include "tests/support/actor.h"
 #include "tests/support/tree_test.h"
 #include "tests/support/world.h"
@@ -31,6 +35,7 @@
 namespace berth {
 namespace {
 
+using ::absl_testing::IsOk;
 using ::testing::ElementsAre;
 
 // Arguments: the group, state directory, where to report. Goes into the group and starts one of
@@ -77,13 +82,17 @@ TEST_F(KilledGroup, AHostInOneStillStartsProgramsThatRun) {
   ASSERT_EQ(waitpid(host, &status, 0), host);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
   // Helpers that are on their way out are still in it.
-  while (rmdir(group.c_str()) != 0) {
-    ASSERT_EQ(errno, EBUSY);
-    const std::vector<pid_t> members = World::Members();
-    ASSERT_FALSE(members.empty()) << "groups are left in " << group;
-    ExpectGone(members[0], absl::Seconds(10));
-    ASSERT_FALSE(HasFailure());
+  const UniqueFd events(open((group + "/cgroup.events").c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_TRUE(events.ok());
+  const auto is_empty = [&events] {
+    char text[256];
+    const ssize_t n = pread(events.get(), text, sizeof(text), 0);
+    return n > 0 && absl::StrContains(std::string(text, static_cast<size_t>(n)), "populated 0");
+  };
+  while (!is_empty()) {
+    ASSERT_THAT(WaitFd(events.get(), POLLPRI, Soon(), "wait for helpers to go"), IsOk());
   }
+  ASSERT_EQ(rmdir(group.c_str()), 0) << "groups are left in " << group;
 }
 
 }  // namespace
