@@ -230,12 +230,13 @@ void TmuxEngine::SweepStrays(const Store& store, const Options& options, absl::T
     }
   }
   if (const UniqueFd server = ServerPidfd(socket);
-      server.ok() && !needed && !options.dry_run && !owned) {
+      server.ok() && !needed && !options.dry_run && !HasOwners(dir)) {
     // What connections of the dead held ends by itself, and with the last of it the server: unless
     // those that were to see to it were killed as well.
     const absl::Status ended =
         WaitFd(server.get(), POLLIN, std::min(deadline, absl::Now() + kLastTime), "");
-    if (!ended.ok() && HasOnlyConnections(socket)) {
+    // Somebody may have come meanwhile.
+    if (!ended.ok() && !HasOwners(dir) && HasOnlyConnections(socket)) {
       settle({.kind = "tmux server",
               .id = kSocket,
               .verdict = Verdict::kReap,
