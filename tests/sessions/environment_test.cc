@@ -18,9 +18,11 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/env.h"
+#include "runtime/process.h"
 #include "runtime/runtime.h"
 #include "runtime/session.h"
 #include "runtime/spec.h"
+#include "sandbox/base/unique_fd.h"
 #include "tests/sessions/probe.h"
 #include "tests/support/runtime_test.h"
 
@@ -147,6 +149,21 @@ TEST_F(Environment, ValuesAreSeenInNoArgumentRecordOrLog) {
   auto spawned =
       runtime_->Spawn({.command = Command::Argv({"cat"}), .env = env, .stdin_ = Stdio::Pipe()});
   ASSERT_THAT(spawned, IsOk());
+  // A program has its arguments and its environment a moment after it was executed: with its first
+  // byte it has.
+  std::vector<UniqueFd> ends;
+  const auto hear = [&ends](Process& cat) {
+    auto in = cat.TakeStdin(), out = cat.TakeStdout();
+    ASSERT_THAT(in, IsOk());
+    ASSERT_THAT(out, IsOk());
+    char byte = 'x';
+    ASSERT_EQ(write(in->get(), &byte, 1), 1);
+    ASSERT_EQ(read(out->get(), &byte, 1), 1);
+    ends.push_back(*std::move(in));
+    ends.push_back(*std::move(out));
+  };
+  ASSERT_NO_FATAL_FAILURE(hear(**inside));
+  ASSERT_NO_FATAL_FAILURE(hear(**spawned));
   // They do have it.
   for (const pid_t pid : {(*session)->Info()->pid, (*inside)->pid(), (*spawned)->pid()}) {
     EXPECT_THAT(FileBytes(absl::StrCat("/proc/", pid, "/environ")), HasSubstr(secret)) << pid;
@@ -156,6 +173,7 @@ TEST_F(Environment, ValuesAreSeenInNoArgumentRecordOrLog) {
   auto careless =
       runtime_->Spawn({.command = Command::Argv({"cat", "-", secret}), .stdin_ = Stdio::Pipe()});
   ASSERT_THAT(careless, IsOk());
+  ASSERT_NO_FATAL_FAILURE(hear(**careless));
   EXPECT_THAT(Sightings(secret),
               ElementsAre(absl::StrCat("/proc/", (*careless)->pid(), "/cmdline")));
 }
