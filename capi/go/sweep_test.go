@@ -156,6 +156,10 @@ func TestAReportIsReadByAnotherProcess(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(again.Items, report.Items) || again.Kept != 1 || again.Sessions != 1 {
 		t.Fatal(again.JSON, err)
 	}
+	// A dry run that had nothing to plan is one all the same.
+	if again.JSON != report.JSON || !strings.Contains(again.JSON, `"dry_run":true`) {
+		t.Fatal(again.JSON, report.JSON)
+	}
 	if _, err := ParseSweepReport("[]"); !errors.Is(err, InvalidArgument) {
 		t.Fatal(err)
 	}
