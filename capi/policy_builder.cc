@@ -102,7 +102,6 @@ absl::Status AddPath(Builder& it, int32_t access, absl::string_view path, absl::
 
 using namespace berth::capi;  // NOLINT: see spec.cc
 using ::berth::Policy;
-using Builder = ::berth::Policy::Builder;
 
 int32_t berth_policy_builder_new(berth_policy_builder** builder, const char* preset,
                                  size_t preset_size, const char* workspace, size_t workspace_size,

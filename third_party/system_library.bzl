@@ -26,7 +26,8 @@ def _pkg_config(ctx, *args):
     return result.stdout.strip() if result.return_code == 0 else None
 
 def _from_source(ctx, source):
-    for entry in ctx.path(source).readdir():
+    # Its path changes with its content. To watch it would fail once it is gone, before the new path is looked at.
+    for entry in ctx.path(source).readdir(watch = "no"):
         ctx.symlink(entry, entry.basename)
     ctx.symlink(ctx.attr.source_build_file, "BUILD.bazel")
 

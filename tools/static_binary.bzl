@@ -32,12 +32,12 @@ RUNS_ANYWHERE = select(
 )
 
 # Flags that --config=asan, tsan, fuzz, coverage, opt and so on set, at one fixed value each. The compiler is not
-# among them: with --config=clang, clang builds the binary too.
+# among them: with --config=gcc, gcc builds the binary too.
 _FIXED = {
     "//command_line_option:collect_code_coverage": False,
     "//command_line_option:compilation_mode": "opt",
     "//command_line_option:copt": [],
-    "//command_line_option:features": ["external_include_paths", "layering_check"],
+    "//command_line_option:features": ["external_include_paths", "layering_check", "-supports_dynamic_linker"],
     "//command_line_option:linkopt": [],
     "//command_line_option:strip": "always",
 }

@@ -114,8 +114,8 @@ TEST_P(NetworkTest, NamesAndAddressesThatLookAllowedAreDeniedAndTold) {
       "sub.allowed.example:443",  // only the name itself is listed
       "allowed.example:8443",     // another port
       "allowed.example:80",
-      "allow\xd0\xb5"
-      "d.example:443",  // a letter of another alphabet
+      ("allow\xd0\xb5"
+       "d.example:443"),  // a letter of another alphabet
       "xn--allowd-6of.example:443",
       "allowed.example@evil.example:443",
       "allowed.example%00.evil.example:443",

@@ -98,7 +98,9 @@ TEST_F(LostKeeper, OneThatIsStoppedIsUnknownToWhoHasListedItBefore) {
   auto other = Create({.name = "b", .command = Command::Argv({"cat"})});
   ASSERT_TRUE(session != nullptr && other != nullptr);
   for (int i = 0; i < 2; ++i) {
-    for (const SessionInfo& info : *runtime_->List()) ASSERT_EQ(info.state, SessionState::kRunning);
+    const auto listed = runtime_->List();
+    ASSERT_THAT(listed, IsOk());
+    for (const SessionInfo& info : *listed) ASSERT_EQ(info.state, SessionState::kRunning);
   }
   const pid_t keeper = static_cast<pid_t>(RecordOf("a").keeper.pid);
   ASSERT_EQ(kill(keeper, SIGSTOP), 0);

@@ -46,8 +46,8 @@ std::string TinyBytes(int64_t bytes) {
   double value = static_cast<double>(bytes);
   size_t unit = 0;
   for (; value >= 1000 && unit + 1 < kUnits.size(); ++unit) value /= 1024;
-  const bool small = unit > 0 && value < 10;
-  return absl::StrFormat(small ? "%.1f%c" : "%.0f%c", value, kUnits[unit]);
+  const int decimals = unit > 0 && value < 10 ? 1 : 0;
+  return absl::StrFormat("%.*f%c", decimals, value, kUnits[unit]);
 }
 
 std::string Percent(double cores) {

@@ -1,12 +1,12 @@
 #!/bin/bash
-# make.sh KIND ROOT DEPS ENTER...: makes what is missing of the root file system ROOT and the modules DEPS, and says
-# what to do where that fails. ENTER is the command that makes the namespace for enter.sh. Run by tools/bazel, which
+# make.sh KIND ROOT DEPS HEADERS ENTER...: makes what is missing of the root file system ROOT, the modules DEPS and the
+# precompiled HEADERS of these in that, and says what to do where that fails. ENTER is the command that makes the namespace for enter.sh. Run by tools/bazel, which
 # holds the lock. Each part is built beside its place and renamed into it, so a kill at any moment leaves nothing
 # half done that is taken for whole; what was fetched is kept for the next run.
 set -euo pipefail
 parts=$(dirname "$(readlink -f "$0")")
-kind=$1 root=$2 deps=$3
-shift 3
+kind=$1 root=$2 deps=$3 headers=$4
+shift 4
 cache=${root%/*}
 log=$cache/log
 export LC_ALL=C # explain reads messages
@@ -20,7 +20,7 @@ die() {
   exit 36
 }
 
-if [ -e "$root" ] && [ -e "$deps" ]; then exit 0; fi # another one made them while we waited for the lock
+if [ -e "$headers" ] && [ -e "$deps" ]; then exit 0; fi # another one made them while we waited for the lock
 : >"$log"
 
 type -P apt-get dpkg-deb >/dev/null || die "no bazel >= 7 that works here, and no apt-get to make one from Debian's packages." \
@@ -71,6 +71,10 @@ if ! [ -e "$deps" ]; then
   # Inside, since the machine need not have xz.
   "$@" "$parts/enter.sh" "$root" "$parts/make_deps.sh" "$deps" "$cache/downloads" >>"$log" 2>&1 ||
     explain "unpacking the sources"
+fi
+if ! [ -e "$headers" ]; then
+  say "compiling the headers of the libraries"
+  "$@" "$parts/enter.sh" "$root" "$parts/make_headers.sh" "$deps" "$headers" >>"$log" 2>&1 || explain "compiling the headers"
 fi
 
 # Of earlier recipes the last one stays, for a branch that is not merged yet, and any that a Bazel server lives in.
