@@ -11,7 +11,7 @@ shift
 object=$(mktemp -d)/berth.o
 trap 'rm -rf "${object%/*}"' EXIT
 # COMDAT groups are dissolved: a group whose symbol is local could not be told from another program's.
-"$linker" -r -nostdlib -no-pie -Wl,--force-group-allocation -Wl,-d -o "$object" \
+"$linker" -r -nostdlib -no-pie -Wno-unused-command-line-argument -Wl,--force-group-allocation -Wl,-d -o "$object" \
   -Wl,--whole-archive "${whole[@]}" -Wl,--no-whole-archive -Wl,--start-group "$@" -Wl,--end-group
 # Unique symbols (statics in inline functions and templates, by gcc) stay as they are unless they are weak: a program that
 # has std::make_shared, too, would have two of its tag and not be linked.

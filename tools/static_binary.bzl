@@ -38,7 +38,7 @@ _FIXED = {
     "//command_line_option:compilation_mode": "opt",
     "//command_line_option:copt": [],
     "//command_line_option:features": ["external_include_paths", "layering_check", "-supports_dynamic_linker"],
-    "//command_line_option:linkopt": [],
+    "//command_line_option:linkopt": ["-Wno-unused-command-line-argument"],
     "//command_line_option:strip": "always",
 }
 

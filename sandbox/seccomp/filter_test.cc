@@ -19,6 +19,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -384,7 +385,7 @@ std::vector<std::string> Told(FilterSpec spec, const std::function<int()>& body)
                        call.data.args[2] < sizeof(address) ? call.data.args[2] : sizeof(address)};
     ssize_t size = 0;
     if (call.data.nr == SYS_connect) {
-      size = syscall(SYS_process_vm_readv, call.pid, &local, 1, &remote, 1, 0);
+      size = process_vm_readv(static_cast<pid_t>(call.pid), &local, 1, &remote, 1, 0);
     }
     const Judgement judgement =
         JudgeNotification(call.data, address, size > 0 ? static_cast<size_t>(size) : 0);

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <string>
@@ -107,7 +108,7 @@ const Actor kCalls("calls", [](const std::vector<std::string>&) {
   Say("add_key", syscall(SYS_add_key, "user", "k", "v", 1, -3));
   Say("keyctl", syscall(SYS_keyctl, 0, -3, 0));
   Say("ptrace", syscall(SYS_ptrace, 0, 0, 0, 0));
-  Say("process_vm_readv", syscall(SYS_process_vm_readv, getpid(), nullptr, 0, nullptr, 0, 0));
+  Say("process_vm_readv", process_vm_readv(getpid(), nullptr, 0, nullptr, 0, 0));
   Say("kcmp", syscall(SYS_kcmp, getpid(), getpid(), 0, 0, 0));
   Say("personality", syscall(SYS_personality, 0x0040000));
   Say("PR_SET_MM", prctl(PR_SET_MM, 0, 0, 0, 0));

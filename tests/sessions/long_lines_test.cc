@@ -149,11 +149,13 @@ TEST_F(Lag, OfAReaderWithABufferMakesTheProgramWaitAndLosesNothing) {
 
 // The program ended while a reader that is waited for had not made room: the rest in the pipe was
 // dropped.
-// More than the reader's pipe takes (1 MiB), less than that and the program's own (64 KiB) do.
+// 264 pages: more than the reader's pipe takes (256), less than that and the program's own (16) do.
+// In whole pages, since a pipe counts one that is not full as much as one that is.
 TEST_F(Lag, OfAReaderWithABufferLosesNothingWhenTheProgramEnds) {
   auto session = runtime_->CreateSession(
       {.name = "pipes",
-       .command = Command::Shell("read go; head -c 1080000 /dev/zero | tr '\\0' x; printf end"),
+       .command = Command::Shell("read go; head -c 1081344 /dev/zero | tr '\\0' x | "
+                                 "dd bs=4096 iflag=fullblock status=none; printf end"),
        .pty = false,
        .output_bytes = 1000});
   ASSERT_THAT(session, IsOk());
@@ -163,7 +165,7 @@ TEST_F(Lag, OfAReaderWithABufferLosesNothingWhenTheProgramEnds) {
   auto end = (*session)->Wait(Soon());
   ASSERT_THAT(end, IsOk());
   const Tally tally = Count(output->fd.get());
-  EXPECT_EQ(tally.xs, 1080000);
+  EXPECT_EQ(tally.xs, 1081344);
   EXPECT_EQ(tally.rest, "end");
 }
 
