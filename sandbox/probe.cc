@@ -23,7 +23,7 @@
 #include "sandbox/launcher/kernel.h"
 
 // The children share the caller's memory while it waits, as after vfork: system calls only, and no
-// instrumentation, which would take them for the caller's own thread.
+// instrumentation, which would take them, and the descriptors that they open, for the caller's own.
 #define BERTH_IN_CHILD __attribute__((no_sanitize("address", "thread", "undefined")))
 
 namespace berth {
@@ -35,10 +35,10 @@ struct Shared {
 };
 
 BERTH_IN_CHILD int WriteFile(const char* path, const char* text) {
-  const int fd = open(path, O_WRONLY | O_CLOEXEC);
+  const long fd = syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CLOEXEC);
   if (fd < 0) return errno;
-  const int error = write(fd, text, strlen(text)) < 0 ? errno : 0;
-  close(fd);
+  const int error = syscall(SYS_write, fd, text, strlen(text)) < 0 ? errno : 0;
+  syscall(SYS_close, fd);
   return error;
 }
 
@@ -61,7 +61,7 @@ BERTH_IN_CHILD void TryNamespaces(void* arg) {
   if ((probe->map_ids = MapIds(*shared)) == 0 && (probe->make_mount = MakeMount("tmpfs")) == 0) {
     probe->mount_proc = MakeMount("proc");
   }
-  _exit(0);
+  launcher::RawExit(0);
 }
 
 BERTH_IN_CHILD int LoadFilter(unsigned flags) {
@@ -79,7 +79,7 @@ BERTH_IN_CHILD void TrySeccomp(void* arg) {
     probe->seccomp_notify = LoadFilter(SECCOMP_FILTER_FLAG_NEW_LISTENER);
     probe->seccomp = LoadFilter(0);
   }
-  _exit(0);
+  launcher::RawExit(0);
 }
 
 // One that has done its work when it is constructed. To take its namespaces apart takes the kernel

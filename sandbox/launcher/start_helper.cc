@@ -56,35 +56,44 @@ struct Plan {
   int error = 0;
 };
 
-// Async-signal-safe calls only, as after vfork. Not instrumented: a sanitizer would take this for
-// the host's own thread.
-__attribute__((no_sanitize("address", "thread", "undefined"))) void ExecHelper(void* arg) {
+// System calls only, as after vfork. Not instrumented, nor by way of libc: a sanitizer would take
+// this for the host's own thread, and its descriptors for the host's.
+#define BERTH_IN_CHILD __attribute__((no_sanitize("address", "thread", "undefined")))
+
+BERTH_IN_CHILD void Fail(Plan* plan, long error) {
+  plan->error = static_cast<int>(-error);
+  RawExit(127);
+}
+
+BERTH_IN_CHILD void ExecHelper(void* arg) {
   Plan* plan = static_cast<Plan*>(arg);
   // Above the three and the control descriptor, so that placing one does not close another.
-  const int image = fcntl(plan->image, F_DUPFD_CLOEXEC, 10);
-  const int control = fcntl(plan->control, F_DUPFD_CLOEXEC, 10);
-  const int null = fcntl(plan->null, F_DUPFD_CLOEXEC, 10);
-  if (image < 0 || control < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
-      dup2(null, 2) < 0 || dup2(control, kControlFd) < 0) {
-    plan->error = errno;
-    _exit(127);
+  int fds[] = {plan->null, plan->control, plan->image};
+  for (int& fd : fds) {
+    const long copy = RawCall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 10);
+    if (copy < 0) Fail(plan, copy);
+    fd = static_cast<int>(copy);
+  }
+  const auto [null, control, image] = fds;
+  for (int fd = 0; fd <= kControlFd; ++fd) {
+    const long placed = RawCall(SYS_dup3, fd < kControlFd ? null : control, fd, 0);
+    if (placed < 0) Fail(plan, placed);
   }
   // The host may have descriptors without O_CLOEXEC; none of them is the helper's business.
   CloseRange(4, ~0u, CLOSE_RANGE_CLOEXEC);
   const char* argv[] = {"berth-launcher", kLauncherMode, plan->tag, nullptr};
   const char* env[] = {nullptr};
   syscall(SYS_execveat, image, "", argv, env, AT_EMPTY_PATH);
-  plan->error = errno;
-  _exit(127);
+  Fail(plan, -errno);
 }
 
-__attribute__((no_sanitize("address", "thread", "undefined"))) void CloneHelper(void* arg) {
+BERTH_IN_CHILD void CloneHelper(void* arg) {
   Plan* plan = static_cast<Plan*>(arg);
   clone_args args{};
   args.exit_signal = SIGCHLD;
   const long pid = CloneVfork(&args, &ExecHelper, plan);
   if (pid < 0) plan->error = static_cast<int>(-pid);
-  _exit(0);
+  RawExit(0);
 }
 
 }  // namespace
