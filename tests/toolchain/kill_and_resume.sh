@@ -19,7 +19,12 @@ bazel() {
   shift
   XDG_CACHE_HOME=$tmp/$cache exec setsid "$wrapper" --batch --output_user_root="$tmp/$cache/out" "$@"
 }
-content() { (cd "$tmp/$1/berth" && find root-* deps-*/src ! -path '*/etc/*' -printf '%P %s %m\n' | sort | sha256sum); }
+# Precompiled headers hold paths and times of what they are made of: the names of the two caches are of one length, and
+# of their own size the last digits do not count.
+content() {
+  (cd "$tmp/$1/berth" && find root-* deps-*/src ! -path '*/etc/*' -printf '%p %s %m\n') |
+    sed -E '/\.pch /s/[0-9]{3} ([0-7]+)$/... \1/' | sort >"$tmp/$1.files"
+}
 
 echo "two at once:"
 bazel calm info release >"$tmp/1" 2>&1 &
@@ -32,15 +37,21 @@ wait $!
 echo "  both succeeded, one set-up"
 
 for ((round = 1; round <= rounds; ++round)); do
-  bazel killed info release >"$tmp/3" 2>&1 &
+  bazel hurt info release >"$tmp/3" 2>&1 &
   pid=$!
   sleep $((RANDOM % 25 + 1)).$((RANDOM % 10))
   if [ $((round % 2)) = 0 ]; then kill -KILL -- -$pid || true; else kill -KILL $pid || true; fi
   wait $pid 2>/dev/null || true
-  echo "round $round: killed after: $(tail -n 1 "$tmp/3")"
+  if grep -q 'development version' "$tmp/3"; then
+    echo "round $round: it was done before"
+    break
+  fi
+  echo "round $round: killed after: $(tail -n 1 "$tmp/3" | tr -d '\0')"
 done
-bazel killed info release 2>&1 | tee "$tmp/4" &
+bazel hurt info release 2>&1 | tee "$tmp/4" &
 wait $!
 grep -q 'development version' "$tmp/4"
-[ "$(content calm)" = "$(content killed)" ]
+content calm
+content hurt
+diff "$tmp/calm.files" "$tmp/hurt.files"
 echo "repaired: the same files as undisturbed"

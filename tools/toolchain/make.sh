@@ -1,8 +1,8 @@
 #!/bin/bash
 # make.sh KIND ROOT DEPS HEADERS ENTER...: makes what is missing of the root file system ROOT, the modules DEPS and the
 # precompiled HEADERS of these in that, and says what to do where that fails. ENTER is the command that makes the
-# namespace for enter.sh. Run by tools/bazel, which holds the lock. Each part is built beside its place and renamed into it, so a kill at any moment leaves nothing
-# half done that is taken for whole; what was fetched is kept for the next run.
+# namespace for enter.sh. Run by tools/bazel, which holds the lock. Each part is built beside its place and renamed into
+# it, so a kill at any moment leaves nothing half done that is taken for whole; what was fetched is kept for the next run.
 set -euo pipefail
 parts=$(dirname "$(readlink -f "$0")")
 kind=$1 root=$2 deps=$3 headers=$4
