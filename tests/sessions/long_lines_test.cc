@@ -2,6 +2,7 @@
 // for one that is not, and for one that comes late, what was declared.
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -149,23 +150,23 @@ TEST_F(Lag, OfAReaderWithABufferMakesTheProgramWaitAndLosesNothing) {
 
 // The program ended while a reader that is waited for had not made room: the rest in the pipe was
 // dropped.
-// 264 pages: more than the reader's pipe takes (256), less than that and the program's own (16) do.
-// In whole pages, since a pipe counts one that is not full as much as one that is.
+// 40,000 bytes: more than the reader's pipe, made small, and its buffer take, less than the
+// program's own pipe does.
 TEST_F(Lag, OfAReaderWithABufferLosesNothingWhenTheProgramEnds) {
   auto session = runtime_->CreateSession(
       {.name = "pipes",
-       .command = Command::Shell("read go; head -c 1081344 /dev/zero | tr '\\0' x | "
-                                 "dd bs=4096 iflag=fullblock status=none; printf end"),
+       .command = Command::Shell("read go; head -c 40000 /dev/zero | tr '\\0' x; printf end"),
        .pty = false,
        .output_bytes = 1000});
   ASSERT_THAT(session, IsOk());
   auto output = (*session)->OpenOutput({.buffer_bytes = 5000});
   ASSERT_THAT(output, IsOk());
+  ASSERT_GT(fcntl(output->fd.get(), F_SETPIPE_SZ, 4096), 0);
   ASSERT_THAT((*session)->Send({.text = "go"}), IsOk());
   auto end = (*session)->Wait(Soon());
   ASSERT_THAT(end, IsOk());
   const Tally tally = Count(output->fd.get());
-  EXPECT_EQ(tally.xs, 1081344);
+  EXPECT_EQ(tally.xs, 40000);
   EXPECT_EQ(tally.rest, "end");
 }
 
