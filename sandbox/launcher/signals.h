@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <sys/signalfd.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include "sandbox/base/unique_fd.h"
@@ -22,10 +23,12 @@ class ChildSignals {
     fd_ = UniqueFd(signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
   }
   int fd() const { return fd_.get(); }
-  void Drain() const {
-    // SIGCHLD does not queue: there is one at most.
+  // The child that it is about, 0 if there is none. Others may have ended too: SIGCHLD does not
+  // queue, there is one at most.
+  pid_t Drain() const {
     signalfd_siginfo info;
-    [[maybe_unused]] const ssize_t n = read(fd_.get(), &info, sizeof(info));
+    const bool any = read(fd_.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info));
+    return any ? static_cast<pid_t>(info.ssi_pid) : 0;
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -32,9 +33,9 @@ pid_t PidOf(int pidfd) {
   const ssize_t n = fd.ok() ? read(fd.get(), text, sizeof(text) - 1) : -1;
   if (n <= 0) return -1;
   text[n] = '\0';
-  const char* at = strstr(text, "\nPid:");
-  int pid = -1;
-  return at != nullptr && sscanf(at, "\nPid:\t%d", &pid) == 1 && pid > 0 ? pid : -1;
+  const char* at = strstr(text, "\nPid:\t");
+  const int pid = at != nullptr ? atoi(at + 6) : -1;
+  return pid > 0 ? pid : -1;
 }
 
 std::vector<std::string> SplitNames(const std::string& text) {
@@ -53,8 +54,7 @@ void Enclosure::Equip(UniqueFd ours, UniqueFd theirs) {
 }
 
 void Enclosure::Release() {
-  for (const Placeholder& placeholder : placeholders_) RemovePlaceholder(placeholder);
-  placeholders_.clear();
+  placeholders_.Release();
   namespaces_.clear();
   listener_.reset();
 }
@@ -164,7 +164,7 @@ pid_t Enclosure::AwaitStarted(int* pidfd, Failure* failure) {
     switch (report.kind) {
       case Report::Kind::kPlaceholder:
         if (fds.size() != 2) break;
-        placeholders_.push_back({std::move(fds[0]), SplitNames(text), std::move(fds[1])});
+        placeholders_.Add({std::move(fds[0]), SplitNames(text), std::move(fds[1])});
         continue;
       case Report::Kind::kListener:
         if (fds.size() != 1) break;

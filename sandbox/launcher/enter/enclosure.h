@@ -69,7 +69,7 @@ class Enclosure {
   UniqueFd report_, theirs_, listener_;
   std::vector<UniqueFd> namespaces_;
   std::vector<SourceIdentity> sources_;  // of one that is parked
-  std::vector<Placeholder> placeholders_;
+  HeldPlaceholders placeholders_;
   std::unique_ptr<FdSlots> slots_;  // until init has its own table of descriptors
 };
 

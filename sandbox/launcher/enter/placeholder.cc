@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -144,21 +146,55 @@ int AddPlaceholder(int directory, const std::string& name, bool is_directory,
   return 0;
 }
 
-void RemovePlaceholder(const Placeholder& placeholder) {
-  const int directory = placeholder.directory.get();
+struct HeldPlaceholders::Lock {
+  using File = std::pair<dev_t, ino_t>;
+  // Of this process. A file that is open keeps its number.
+  static std::map<File, std::weak_ptr<Lock>>& All() {
+    static auto& all = *new std::map<File, std::weak_ptr<Lock>>;
+    return all;
+  }
+  Lock(UniqueFd lock, File locked) : fd(std::move(lock)), file(locked) {}
+  ~Lock() { All().erase(file); }
+
+  const UniqueFd fd;
+  const File file;
+};
+
+std::shared_ptr<HeldPlaceholders::Lock> HeldPlaceholders::Share(UniqueFd lock) {
   struct stat st;
-  if (flock(placeholder.lock.get(), LOCK_EX | LOCK_NB) != 0 ||
-      fstat(placeholder.lock.get(), &st) != 0) {
+  if (fstat(lock.get(), &st) != 0) return nullptr;
+  const Lock::File file(st.st_dev, st.st_ino);
+  std::weak_ptr<Lock>& known = Lock::All()[file];
+  std::shared_ptr<Lock> shared = known.lock();
+  if (shared == nullptr) known = shared = std::make_shared<Lock>(std::move(lock), file);
+  return shared;
+}
+
+void HeldPlaceholders::Add(Placeholder made) {
+  std::shared_ptr<Lock> lock = Share(std::move(made.lock));
+  if (lock == nullptr) return;
+  for (Held& held : all_) {
+    if (held.lock != lock) continue;
+    held.names.insert(held.names.end(), made.names.begin(), made.names.end());
     return;
   }
-  const bool is_directory = S_ISDIR(st.st_mode);
-  for (const std::string& name : placeholder.names) {
-    if (!IsAt(placeholder.lock.get(), directory, name)) continue;
-    unlinkat(directory, name.c_str(), is_directory ? AT_REMOVEDIR : 0);
+  all_.push_back({std::move(made.directory), std::move(made.names), std::move(lock)});
+}
+
+void HeldPlaceholders::Release() {
+  for (const Held& held : all_) {
+    if (held.lock.use_count() > 1) continue;  // the last of this process removes it
+    const int lock = held.lock->fd.get(), directory = held.directory.get();
+    struct stat st;
+    if (flock(lock, LOCK_EX | LOCK_NB) != 0 || fstat(lock, &st) != 0) continue;
+    const bool is_directory = S_ISDIR(st.st_mode);
+    for (const std::string& name : held.names) {
+      if (!IsAt(lock, directory, name)) continue;
+      unlinkat(directory, name.c_str(), is_directory ? AT_REMOVEDIR : 0);
+    }
+    if (!is_directory && fstat(lock, &st) == 0 && st.st_nlink > 0) RemoveOtherNames(directory, st);
   }
-  if (!is_directory && fstat(placeholder.lock.get(), &st) == 0 && st.st_nlink > 0) {
-    RemoveOtherNames(directory, st);
-  }
+  all_.clear();
 }
 
 }  // namespace berth::launcher

@@ -5,9 +5,9 @@
 // on the host, and something read-only is mounted over it inside. The host sees an empty file while
 // the sandbox runs; the helper removes it once the last process of it is gone. A mark (no bytes, no
 // write permission, last changed at the epoch) tells a placeholder from a file of the user's, also
-// after a helper was killed: the next sandbox there takes it over. Sandboxes on one workspace each
-// hold a shared lock on it: whoever removed it earlier would open a hole in the others, since the
-// kernel lets go of what is mounted over a removed name.
+// after a helper was killed: the next sandbox there takes it over. For all sandboxes on a workspace
+// a shared lock is held on it: whoever removed it earlier would open a hole in the others, since
+// the kernel lets go of what is mounted over a removed name.
 //
 // The files that one sandbox makes in one directory are names of one file. Making a file costs
 // several times as much as giving it another name, and more yet where many were removed just before
@@ -18,6 +18,7 @@
 
 #include <sys/stat.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -41,8 +42,31 @@ int AddPlaceholder(int directory, const std::string& name, bool is_directory,
 // Whether `fd` (O_PATH will do) is marked as one.
 bool IsPlaceholder(int fd);
 bool IsPlaceholder(const struct stat& st);
-// Removes what is not another sandbox's too, and is what we made.
-void RemovePlaceholder(const Placeholder& placeholder);
+
+// Those that a helper holds for one sandbox. All sandboxes of one helper share the lock of a file:
+// the kernel looks through all locks of a file when any descriptor of it is closed, which each
+// start does some fifty times.
+class HeldPlaceholders {
+ public:
+  HeldPlaceholders() = default;
+  HeldPlaceholders(HeldPlaceholders&&) = default;
+  HeldPlaceholders& operator=(HeldPlaceholders&&) = default;
+
+  void Add(Placeholder made);
+  // Lets go, and removes what no other sandbox holds and is what was made.
+  void Release();
+
+ private:
+  struct Lock;
+  struct Held {
+    UniqueFd directory;
+    std::vector<std::string> names;
+    std::shared_ptr<Lock> lock;
+  };
+  static std::shared_ptr<Lock> Share(UniqueFd lock);
+
+  std::vector<Held> all_;
+};
 
 }  // namespace berth::launcher
 
