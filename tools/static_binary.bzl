@@ -36,7 +36,8 @@ RUNS_ANYWHERE = select(
 _FIXED = {
     "//command_line_option:collect_code_coverage": False,
     "//command_line_option:compilation_mode": "opt",
-    "//command_line_option:copt": [],
+    # It is copied into memory for each host that uses it: its size is time.
+    "//command_line_option:copt": ["-Os"],
     "//command_line_option:features": ["external_include_paths", "layering_check", "-supports_dynamic_linker"],
     "//command_line_option:linkopt": ["-Wno-unused-command-line-argument"],
     "//command_line_option:strip": "always",
@@ -95,7 +96,7 @@ def unsanitized_static_binary(name, srcs, deps = [], copts = [], linkopts = [], 
         # Only as an input of the target below: built on its own it would meet the sanitizers again.
         tags = ["manual"],
         visibility = ["//visibility:private"],
-        deps = deps,
+        deps = deps + ["//tools:static_start"],
         **kwargs
     )
     _fixed_binary(

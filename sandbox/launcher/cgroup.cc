@@ -4,12 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,25 +26,6 @@ UniqueFd OpenAt(int dir, const char* name, int flags) {
   return UniqueFd(openat(dir, name, flags | O_CLOEXEC | O_NOFOLLOW));
 }
 
-// Where the v2 tree is mounted, and the part of it that is: mountinfo fields 5 and 4.
-bool FindMount(std::string* mount_point, std::string* mount_root) {
-  const std::string info = ReadSmallFile("/proc/self/mountinfo");
-  for (size_t at = 0; at < info.size();) {
-    size_t end = info.find('\n', at);
-    if (end == std::string::npos) end = info.size();
-    const std::string line = info.substr(at, end - at);
-    at = end + 1;
-    if (line.find(" - cgroup2 ") == std::string::npos) continue;
-    char root[4096], point[4096];
-    if (sscanf(line.c_str(), "%*d %*d %*s %4095s %4095s", root, point) == 2) {
-      *mount_root = root;
-      *mount_point = point;
-      return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 std::string CgroupOf(int pid) {
@@ -55,21 +37,18 @@ std::string CgroupOf(int pid) {
   return text.substr(at, text.find('\n', at) - at);
 }
 
-Cgroup Cgroup::OpenAny(const std::string& path) {
-  std::string point, root;
-  if (path.empty() || !FindMount(&point, &root)) return {};
+Cgroup Cgroup::At(const cgroups::Layout& layout, const std::string& path) {
   // The mount may show only a part of the tree (a container); a group outside of it cannot be
   // reached.
-  std::string below = path;
-  if (root != "/") {
-    if (path.compare(0, root.size(), root) != 0) return {};
-    below = path.substr(root.size());
-  }
+  const std::string directory = layout.v2.Directory(path);
   Cgroup group;
-  group.dir_ = UniqueFd(open((point + below).c_str(), O_DIRECTORY | O_CLOEXEC));
+  if (directory.empty()) return group;
+  group.dir_ = UniqueFd(open(directory.c_str(), O_DIRECTORY | O_CLOEXEC));
   group.path_ = path == "/" ? "" : path;
   return group;
 }
+
+Cgroup Cgroup::OpenAny(const std::string& path) { return At(cgroups::Layout::Read(), path); }
 
 Cgroup Cgroup::Own() { return OpenAny(CgroupOf(getpid())); }
 
@@ -79,12 +58,7 @@ Cgroup Cgroup::Home(const cgroups::Layout& layout) {
   const uint8_t wanted = layout.NotInV1(cgroups::kEveryController);
   std::string place = cgroups::PlaceFor(layout, wanted, /*probe=*/false, nullptr);
   if (place.empty()) place = layout.v2.own;
-  const std::string directory = layout.v2.Directory(place);
-  Cgroup group;
-  if (directory.empty()) return group;
-  group.dir_ = UniqueFd(open(directory.c_str(), O_DIRECTORY | O_CLOEXEC));
-  group.path_ = place == "/" ? "" : place;
-  return group;
+  return At(layout, place);
 }
 
 void Cgroup::ShareControllers(const cgroups::Layout& layout) const {
@@ -193,8 +167,9 @@ int64_t Cgroup::CpuNs() const {
   const UniqueFd stat = OpenAt(dir_.get(), "cpu.stat", O_RDONLY);  // there without any controller
   if (!stat.ok()) return -1;
   const std::string text = ReadAllFrom(stat.get());
-  long long us;
-  return sscanf(text.c_str(), "usage_usec %lld", &us) == 1 ? us * 1000 : -1;
+  constexpr std::string_view kUsage = "usage_usec ";
+  if (text.compare(0, kUsage.size(), kUsage) != 0) return -1;
+  return strtoll(text.c_str() + kUsage.size(), nullptr, 10) * 1000;
 }
 
 void Cgroup::Signal(int signal) const {

@@ -61,6 +61,7 @@ class Cgroup {
   bool Remove();
 
  private:
+  static Cgroup At(const cgroups::Layout& layout, const std::string& path);
   static Cgroup OpenChild(const Cgroup& parent, const std::string& name);
   bool Holds(int pid) const;
   UniqueFd parent_, dir_, events_;

@@ -162,7 +162,6 @@ bool Launcher::SayHello() {
   group_.ShareControllers(layout);
   workloads_.UseLayout(std::move(layout));
   Writer hello;
-  hello.Put(group_.ok() ? TreeKind::kCgroup : TreeKind::kSubreaper);
   hello.Put(group_.path()).Put(static_cast<uint64_t>(getpid()));
   return SendMessage(kControlFd, kHello, hello.body(), nullptr, 0) == 0;
 }
@@ -180,8 +179,10 @@ int Launcher::Run() {
     if (poll(fds.data(), fds.size(), PollTimeout(next)) < 0) continue;
     workloads_.Polled(fds);
     if (fds[1].revents != 0) {
-      signals.Drain();
       int status;
+      // First the one that it names: to find another the kernel looks at every child there is.
+      const pid_t named = signals.Drain();
+      if (named > 0 && waitpid(named, &status, WNOHANG) == named) workloads_.Reaped(named, status);
       for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) workloads_.Reaped(pid, status);
     }
     if (fds[0].revents != 0) {

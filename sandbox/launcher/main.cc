@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -17,6 +18,11 @@
 #include "sandbox/launcher/protocol.h"
 #include "sandbox/network/proxy.h"
 #include "sandbox/network/proxy_config.h"
+
+// In place of the C++ library's, which brings along all that it takes to write a type's name.
+namespace __gnu_cxx {
+void __verbose_terminate_handler() { abort(); }
+}  // namespace __gnu_cxx
 
 int main(int argc, char** argv) {
   using namespace berth::launcher;  // NOLINT: the whole program is of it

@@ -35,18 +35,10 @@ constexpr int kLost = 125;  // there is no session to show, or no keeper any mor
 // Whether the process runs, and is not on its way out: a killed server closes its terminals before
 // it stops being our parent. PF_EXITING of include/linux/sched.h tells (proc_pid_stat(5), field 9).
 bool IsRunning(pid_t pid) {
-  constexpr unsigned long kExiting = 0x4;
-  char path[32];
-  snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-  const std::string stat = ReadSmallFile(path);
-  const size_t name_end = stat.rfind(')');
-  char state = 'X';
-  unsigned long flags = kExiting;
-  if (name_end == std::string::npos ||
-      sscanf(stat.c_str() + name_end + 1, " %c %*d %*d %*d %*d %*d %lu", &state, &flags) != 2) {
-    return false;
-  }
-  return state != 'Z' && state != 'X' && (flags & kExiting) == 0;
+  constexpr uint64_t kExiting = 0x4;
+  ProcStat stat;
+  return ReadProcStat(pid, &stat) && stat.state != 'Z' && stat.state != 'X' &&
+         (stat.flags & kExiting) == 0;
 }
 
 bool WriteAll(int fd, std::string_view bytes) {

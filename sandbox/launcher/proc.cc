@@ -39,17 +39,24 @@ bool ReadProcStat(pid_t pid, ProcStat* stat) {
   // The name in parentheses may hold anything, parentheses too: what counts is behind the last one.
   const size_t close = text.rfind(')');
   if (close == std::string::npos) return false;
-  unsigned long long user, system, start;
-  long long rss;
-  char state;
-  int parent;
-  if (sscanf(text.c_str() + close + 1,
-             " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d %*d %llu "
-             "%*u %lld",
-             &state, &parent, &user, &system, &start, &rss) != 6) {
-    return false;
+  // Numbered as in proc_pid_stat(5), where the state is 3.
+  constexpr size_t kLast = 24;
+  uint64_t fields[kLast + 1];
+  const char* at = text.c_str() + close + 1;
+  if (at[0] != ' ' || at[1] == '\0') return false;
+  stat->state = at[1];
+  at += 2;
+  for (size_t i = 4; i <= kLast; ++i) {
+    char* end;
+    fields[i] = strtoull(at, &end, 10);  // also "-1": its bits are those of int64_t
+    if (end == at) return false;
+    at = end;
   }
-  *stat = {state, parent, user + system, start, rss};
+  stat->parent = static_cast<pid_t>(fields[4]);
+  stat->flags = fields[9];
+  stat->cpu_ticks = fields[14] + fields[15];
+  stat->start_time = fields[22];
+  stat->rss_pages = static_cast<int64_t>(fields[24]);
   return true;
 }
 

@@ -14,10 +14,11 @@ namespace berth::launcher {
 std::string ReadSmallFile(const char* path);
 std::string ReadAllFrom(int fd);
 
-// Of /proc/PID/stat: fields 3, 4, 14 + 15, 22 and 24.
+// Of /proc/PID/stat: fields 3, 4, 9, 14 + 15, 22 and 24.
 struct ProcStat {
   char state = '?';
   pid_t parent = 0;
+  uint64_t flags = 0;
   uint64_t cpu_ticks = 0;
   uint64_t start_time = 0;
   int64_t rss_pages = 0;

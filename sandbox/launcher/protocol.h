@@ -60,7 +60,7 @@ enum class TreeKind : uint8_t { kCgroup = 0, kSubreaper = 1 };
 
 // To and from the launcher, over its control socket: one request, one answer.
 enum LauncherMessage : uint16_t {
-  // From the launcher, once: u8 tree kind, str cgroup path (of its own group, "" if none), u64 pid.
+  // From the launcher, once: str cgroup path (of its own group, "" if none), u64 pid.
   kHello = 1,
   // u8 kHas… and kTerminal, str cwd ("" = the launcher's), list argv, list env, bytes SandboxPlan
   // ("" = none).

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
 
 #include "sandbox/launcher/terminal/utf8.h"
 
@@ -223,8 +226,13 @@ bool Screen::application_cursor() const {
 
 bool Screen::ScrollRegion(int* top, int* bottom) const {
   const std::string answer = Ask("\x1bP$qr\x1b\\");
-  return sscanf(answer.c_str(), "\x1bP1$r%d;%dr", top, bottom) == 2 &&
-         (*top != 1 || *bottom != rows_);
+  constexpr std::string_view kBefore = "\x1bP1$r";
+  if (answer.compare(0, kBefore.size(), kBefore) != 0) return false;
+  char* end;
+  *top = static_cast<int>(strtol(answer.c_str() + kBefore.size(), &end, 10));
+  if (*end != ';') return false;
+  *bottom = static_cast<int>(strtol(end + 1, &end, 10));
+  return *end == 'r' && (*top != 1 || *bottom != rows_);
 }
 
 }  // namespace berth::launcher
