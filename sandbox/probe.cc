@@ -119,8 +119,22 @@ std::string ReadSysctl(const char* path) {
 
 }  // namespace
 
-KernelProbe KernelProbe::Run(absl::FunctionRef<void()> meanwhile) {
+KernelProbe KernelProbe::Ask() {
   KernelProbe probe;
+  constexpr unsigned kVersion = 1;
+  const long version = syscall(SYS_landlock_create_ruleset, nullptr, 0, kVersion);
+  probe.landlock_version = version > 0 ? static_cast<int>(version) : 0;
+  if (version < 0) probe.landlock_error = errno;
+  probe.apparmor_restricts = ReadSysctl("/proc/sys/kernel/apparmor_restrict_unprivileged_userns");
+  probe.userns_clone = ReadSysctl("/proc/sys/kernel/unprivileged_userns_clone");
+  probe.max_user_namespaces = ReadSysctl("/proc/sys/user/max_user_namespaces");
+  probe.max_net_namespaces = ReadSysctl("/proc/sys/user/max_net_namespaces");
+  probe.in_container = access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0;
+  return probe;
+}
+
+KernelProbe KernelProbe::Run(absl::FunctionRef<void()> meanwhile) {
+  KernelProbe probe = Ask();
   Shared shared{&probe, {}, {}};
   snprintf(shared.uid_map, sizeof(shared.uid_map), "%u %u 1", geteuid(), geteuid());
   snprintf(shared.gid_map, sizeof(shared.gid_map), "%u %u 1", getegid(), getegid());
@@ -131,15 +145,6 @@ KernelProbe KernelProbe::Run(absl::FunctionRef<void()> meanwhile) {
   if (const Child filter(0, &TrySeccomp, &shared); filter.error() != 0) {
     probe.seccomp = probe.seccomp_notify = filter.error();
   }
-  constexpr unsigned kVersion = 1;
-  const long version = syscall(SYS_landlock_create_ruleset, nullptr, 0, kVersion);
-  probe.landlock_version = version > 0 ? static_cast<int>(version) : 0;
-  if (version < 0) probe.landlock_error = errno;
-  probe.apparmor_restricts = ReadSysctl("/proc/sys/kernel/apparmor_restrict_unprivileged_userns");
-  probe.userns_clone = ReadSysctl("/proc/sys/kernel/unprivileged_userns_clone");
-  probe.max_user_namespaces = ReadSysctl("/proc/sys/user/max_user_namespaces");
-  probe.max_net_namespaces = ReadSysctl("/proc/sys/user/max_net_namespaces");
-  probe.in_container = access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0;
   meanwhile();
   return probe;
 }

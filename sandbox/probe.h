@@ -32,6 +32,8 @@ struct KernelProbe {
 
   // `meanwhile` is called while the kernel takes apart what was tried.
   static KernelProbe Run(absl::FunctionRef<void()> meanwhile = [] {});
+  // Only what the kernel says without a child that tries it; all that one would have tried works.
+  static KernelProbe Ask();
 };
 
 }  // namespace berth

@@ -161,6 +161,8 @@ TierReport TierReport::Probe() {
   return TierReportFrom(probe, std::move(cgroups));
 }
 
+TierReport HopedTiers() { return TierReportFrom(KernelProbe::Ask(), CgroupReport::Probe()); }
+
 Ability TierReport::tier(Tier which) const {
   switch (which) {
     case Tier::kNamespaces:

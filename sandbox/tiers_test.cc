@@ -160,5 +160,13 @@ TEST(Report, ASecondListenerIsToldAsWeaker) {
   EXPECT_THAT(Of(probe).notify.reason, HasSubstr("listener"));
 }
 
+TEST(Hope, TakesForGrantedWhatOnlyAStartCanTell) {
+  const TierReport hoped = HopedTiers(), probed = TierReport::Probe();
+  EXPECT_EQ(hoped.tier(Tier::kNamespaces).state, Ability::State::kOk);
+  EXPECT_EQ(hoped.notify.state, Ability::State::kOk);
+  EXPECT_EQ(hoped.landlock_version, probed.landlock_version);
+  EXPECT_EQ(hoped.cgroups.ToText(), probed.cgroups.ToText());
+}
+
 }  // namespace
 }  // namespace berth

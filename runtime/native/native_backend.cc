@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,7 @@
 #include "runtime/record/identity.h"
 #include "runtime/record/session_name.h"
 #include "runtime/start_request.h"
+#include "sandbox/base/beside.h"
 #include "sandbox/base/errno_status.h"
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/base/wait_fd.h"
@@ -123,6 +125,11 @@ NativeBackend::~NativeBackend() {
   absl::MutexLock lock(mutex_);
   for (const UniqueFd& owner : ephemeral_) shutdown(owner.get(), SHUT_WR);  // all at once
   for (const UniqueFd& owner : ephemeral_) Leave(owner.get(), absl::ZeroDuration());
+}
+
+bool NativeBackend::HasLauncher() {
+  absl::MutexLock lock(mutex_);
+  return launcher_ != nullptr;
 }
 
 absl::StatusOr<std::shared_ptr<launcher::LauncherClient>> NativeBackend::Launcher() {
@@ -259,33 +266,63 @@ std::vector<SessionInfo> NativeBackend::Describe(const std::vector<Record>& reco
   return DescribeAll(*store_, records, &views_, absl::Now() + absl::Seconds(5));
 }
 
-absl::StatusOr<std::unique_ptr<Process>> NativeBackend::Spawn(const ProcessSpec& spec) {
-  ABSL_RETURN_IF_ERROR(CheckCommand(spec.command));
+absl::StatusOr<launcher::Spawned> NativeBackend::StartProgram(
+    const ProcessSpec& spec, const ProcessStreams& streams, bool hopes,
+    std::shared_ptr<launcher::LauncherClient>* launcher) {
   launcher::SpawnRequest request;
   request.argv = spec.command.argv();
   ABSL_ASSIGN_OR_RETURN(request.cwd, ResolveCwd(spec.cwd));
   ABSL_ASSIGN_OR_RETURN(request.env, ResolveEnv(spec.env));
-  // First, so that the first one gets ready while the machine is probed and the policy compiled.
-  ABSL_ASSIGN_OR_RETURN(const auto launcher, Launcher());
-  if (spec.policy.has_value()) {
-    ABSL_RETURN_IF_ERROR(policies_
-                             .Apply(*spec.policy, {.env = &request.env,
-                                                   .cwd = &request.cwd,
-                                                   .cwd_given = !spec.cwd.empty(),
-                                                   .inherits_all = spec.env.inherits_all(),
-                                                   .plan = &request.plan})
-                             .status());
+  absl::Status ready;
+  {
+    // The first launcher is started beside the policy, which takes as long to compile.
+    std::optional<Beside> starting;
+    const auto start = [&] {
+      absl::StatusOr<std::shared_ptr<launcher::LauncherClient>> started = Launcher();
+      ready = started.status();
+      if (ready.ok()) *launcher = *std::move(started);
+    };
+    if (spec.policy.has_value() && !HasLauncher()) {
+      starting.emplace(start);
+    } else {
+      start();
+    }
+    if (spec.policy.has_value()) {
+      ABSL_RETURN_IF_ERROR(policies_
+                               .Apply(*spec.policy, {.env = &request.env,
+                                                     .cwd = &request.cwd,
+                                                     .cwd_given = !spec.cwd.empty(),
+                                                     .inherits_all = spec.env.inherits_all(),
+                                                     .plan = &request.plan,
+                                                     .hopes = hopes})
+                               .status());
+    }
   }
+  ABSL_RETURN_IF_ERROR(ready);
   request.terminal = spec.pty;
-  ABSL_ASSIGN_OR_RETURN(ProcessStreams streams, ProcessStreams::Make(spec));
   for (int i = 0; i < 3; ++i) request.stdio[i] = streams.theirs[i];
-  ABSL_ASSIGN_OR_RETURN(launcher::Spawned spawned, launcher->Spawn(request));
-  const pid_t pid = spawned.pid;
+  return (*launcher)->Spawn(request);
+}
+
+absl::StatusOr<std::unique_ptr<Process>> NativeBackend::Spawn(const ProcessSpec& spec) {
+  ABSL_RETURN_IF_ERROR(CheckCommand(spec.command));
+  ABSL_ASSIGN_OR_RETURN(ProcessStreams streams, ProcessStreams::Make(spec));
+  std::shared_ptr<launcher::LauncherClient> launcher;
+  const bool hopes = spec.policy.has_value() && policies_.Hopes();
+  absl::StatusOr<launcher::Spawned> spawned = StartProgram(spec, streams, hopes, &launcher);
+  // What cannot be enforced here fails as a start. Why, and what can be, a probe tells. Not if the
+  // launcher did not start or was lost: of a request to that nobody knows what became.
+  const bool refused = !spawned.ok() && !absl::IsUnavailable(spawned.status());
+  if (hopes && launcher != nullptr && refused && policies_.Verify()) {
+    spawned = StartProgram(spec, streams, /*hopes=*/false, &launcher);
+  }
+  ABSL_RETURN_IF_ERROR(spawned.status());
+  const pid_t pid = spawned->pid;
   auto stopper = [launcher, pid](absl::Duration grace) {
     return launcher->Stop(pid, static_cast<uint32_t>(std::clamp<int64_t>(
                                    absl::ToInt64Milliseconds(grace), 0, 1 << 30)));
   };
-  return std::make_unique<NativeProcess>(std::move(spawned), std::move(streams), spec.pty,
+  return std::make_unique<NativeProcess>(*std::move(spawned), std::move(streams), spec.pty,
                                          std::move(stopper),
                                          [launcher, pid] { return launcher->Violations(pid, 0); });
 }

@@ -16,6 +16,7 @@
 #include "runtime/backend.h"
 #include "runtime/native/idle_connections.h"
 #include "runtime/native/native_policy.h"
+#include "runtime/native/native_process.h"
 #include "runtime/native/status_views.h"
 #include "runtime/process.h"
 #include "runtime/record/record.h"
@@ -62,6 +63,10 @@ class NativeBackend final : public Backend {
   absl::StatusOr<std::unique_ptr<Session>> CreateAs(const Guise& guise, const SessionSpec& spec);
 
  private:
+  bool HasLauncher();
+  absl::StatusOr<launcher::Spawned> StartProgram(
+      const ProcessSpec& spec, const ProcessStreams& streams, bool hopes,
+      std::shared_ptr<launcher::LauncherClient>* launcher);
   // Makes `keeper` start under the session's policy, if it has one.
   absl::Status ApplyPolicy(const SessionSpec& spec, Record* record, launcher::KeeperSpec* keeper);
   absl::Status Start(const Guise& guise, const SessionSpec& spec, Record* record, UniqueFd* owner);

@@ -21,6 +21,7 @@
 #include "sandbox/network/environment.h"
 #include "sandbox/policy.h"
 #include "sandbox/tiers.h"
+#include "sandbox/tiers_from_probe.h"
 
 namespace berth {
 namespace {
@@ -81,10 +82,25 @@ std::string StartingPlace(const Policy& policy) {
 
 }  // namespace
 
-PolicyCompiler* NativePolicies::Compiler() {
+std::shared_ptr<PolicyCompiler> NativePolicies::Compiler(bool hopes) {
   absl::MutexLock lock(mutex_);
-  if (compiler_ == nullptr) compiler_ = std::make_unique<PolicyCompiler>(TierReport::Probe());
-  return compiler_.get();
+  if (compiler_ == nullptr || (!probed_ && !hopes)) {
+    compiler_ = std::make_shared<PolicyCompiler>(hopes ? HopedTiers() : TierReport::Probe());
+    probed_ = !hopes;
+  }
+  return compiler_;
+}
+
+bool NativePolicies::Hopes() const {
+  absl::MutexLock lock(mutex_);
+  return !probed_;
+}
+
+bool NativePolicies::Verify() {
+  const std::shared_ptr<PolicyCompiler> compiler = Compiler(/*hopes=*/false);
+  const TierReport& report = compiler->report();
+  const auto less = [](const Ability& ability) { return ability.state != Ability::State::kOk; };
+  return less(report.tier(Tier::kNamespaces)) || less(report.seccomp) || less(report.notify);
 }
 
 absl::StatusOr<CompiledPolicy> NativePolicies::Apply(const Policy& policy,
@@ -118,7 +134,7 @@ absl::StatusOr<CompiledPolicy> NativePolicies::Apply(const Policy& policy,
     if (options.proxy_token.empty()) return absl::UnavailableError("no random bytes for a token");
     SetProxy(options.proxy_token, start.env);
   }
-  ABSL_ASSIGN_OR_RETURN(CompiledPolicy compiled, Compiler()->Compile(policy, options));
+  ABSL_ASSIGN_OR_RETURN(CompiledPolicy compiled, Compiler(start.hopes)->Compile(policy, options));
   for (const std::string& folder : compiled.copy_on_write) {
     // The kernel would mount it, and the changes would be a part of what they change.
     if (!absl::StartsWith(RealPath(start.session_dir), absl::StrCat(folder, "/"))) continue;

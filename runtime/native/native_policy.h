@@ -1,7 +1,8 @@
 // NativePolicies: what a policy changes about a start: the plan that the helper gets, the working
 // directory, and the variables that would lead to what cannot be seen.
 //
-// Probes the machine when the first policy comes, and keeps compiled filters. Thread-safe.
+// Probes the machine when the first policy comes, or leaves it to the first start to find out what
+// it can do, and keeps compiled filters. Thread-safe.
 #ifndef BERTH_RUNTIME_NATIVE_NATIVE_POLICY_H_
 #define BERTH_RUNTIME_NATIVE_NATIVE_POLICY_H_
 
@@ -27,6 +28,7 @@ struct PolicyStart {
   bool inherits_all = false;                // the environment is the host's
   std::string* plan = nullptr;              // gets the encoded plan
   std::string session_dir = {};             // "": a process of its own, which has none
+  bool hopes = false;                       // that the machine can do it: see Hopes
 };
 
 class NativePolicies {
@@ -37,12 +39,19 @@ class NativePolicies {
   // Returns how the policy is enforced.
   absl::StatusOr<CompiledPolicy> Apply(const Policy& policy, const PolicyStart& start);
 
+  // Whether a start may hope: nobody has probed the machine yet.
+  bool Hopes() const;
+  // After a start that hoped has failed: probes the machine, if nobody has since. True if it can do
+  // less than was hoped for: then the policy is to be applied once more.
+  bool Verify();
+
  private:
-  PolicyCompiler* Compiler();
+  std::shared_ptr<PolicyCompiler> Compiler(bool hopes);
 
   const std::vector<std::string> secrets_;
-  absl::Mutex mutex_;
-  std::unique_ptr<PolicyCompiler> compiler_ ABSL_GUARDED_BY(mutex_);
+  mutable absl::Mutex mutex_;
+  std::shared_ptr<PolicyCompiler> compiler_ ABSL_GUARDED_BY(mutex_);
+  bool probed_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace berth

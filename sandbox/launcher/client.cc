@@ -159,12 +159,18 @@ absl::Status LauncherClient::Greet() {
   Message hello;
   ABSL_RETURN_IF_ERROR(Receive(socket_.get(), kHello, &hello));
   Reader in = hello.reader();
-  tree_kind_ = in.Get<TreeKind>();
   cgroup_ = in.GetString();
   const pid_t pid = static_cast<pid_t>(in.Get<uint64_t>());
   if (!in.done()) return absl::InternalError("the launcher's greeting is malformed");
   pid_ = pid;
   return absl::OkStatus();
+}
+
+absl::Status LauncherClient::Ask(uint16_t type, absl::string_view body, const int* fds, int count,
+                                 uint16_t answer_type, Message* answer) {
+  ABSL_RETURN_IF_ERROR(Send(socket_.get(), type, body, fds, count));
+  ABSL_RETURN_IF_ERROR(Greet());
+  return Receive(socket_.get(), answer_type, answer);
 }
 
 LauncherClient::~LauncherClient() {
@@ -214,13 +220,13 @@ absl::StatusOr<Spawned> LauncherClient::Spawn(const SpawnRequest& request) {
     if (!exit.ours.ok()) {
       ABSL_ASSIGN_OR_RETURN(exit, MakeExitPair());
     }
-    ABSL_RETURN_IF_ERROR(Greet());
     fds[count++] = exit.theirs.get();
     spawned.requested_ns = NowNs();
     ABSL_RETURN_IF_ERROR(Send(socket_.get(), kSpawn, out.body(), fds, count));
     exit.theirs.reset();
     spawned.exit_socket = std::move(exit.ours);
     if (absl::StatusOr<ExitPair> next = MakeExitPair(); next.ok()) next_exit_ = *std::move(next);
+    ABSL_RETURN_IF_ERROR(Greet());
     ABSL_RETURN_IF_ERROR(Receive(socket_.get(), kSpawned, &answer));
   }
   spawned.replied_ns = NowNs();
@@ -244,9 +250,7 @@ absl::StatusOr<int> LauncherClient::Prepare(absl::string_view plan) {
   out.Put(plan);
   Message answer;
   absl::MutexLock lock(mutex_);
-  ABSL_RETURN_IF_ERROR(Greet());
-  ABSL_RETURN_IF_ERROR(Send(socket_.get(), kPrepare, out.body(), nullptr, 0));
-  ABSL_RETURN_IF_ERROR(Receive(socket_.get(), kPrepared, &answer));
+  ABSL_RETURN_IF_ERROR(Ask(kPrepare, out.body(), nullptr, 0, kPrepared, &answer));
   return static_cast<int>(answer.reader().Get<uint32_t>());
 }
 
@@ -262,9 +266,8 @@ absl::StatusOr<std::string> LauncherClient::Violations(pid_t pid, uint64_t since
   out.Put(int32_t{pid}).Put(since);
   Message answer;
   absl::MutexLock lock(mutex_);
-  ABSL_RETURN_IF_ERROR(Greet());
-  ABSL_RETURN_IF_ERROR(Send(socket_.get(), kProcessViolations, out.body(), nullptr, 0));
-  ABSL_RETURN_IF_ERROR(Receive(socket_.get(), kProcessViolationsAre, &answer));
+  ABSL_RETURN_IF_ERROR(
+      Ask(kProcessViolations, out.body(), nullptr, 0, kProcessViolationsAre, &answer));
   return answer.body;
 }
 
@@ -281,9 +284,7 @@ absl::StatusOr<UniqueFd> LauncherClient::StartKeeper(absl::string_view title) {
   Message answer;
   {
     absl::MutexLock lock(mutex_);
-    ABSL_RETURN_IF_ERROR(Greet());
-    ABSL_RETURN_IF_ERROR(Send(socket_.get(), kStartKeeper, out.body(), &fd, 1));
-    ABSL_RETURN_IF_ERROR(Receive(socket_.get(), kSpawned, &answer));
+    ABSL_RETURN_IF_ERROR(Ask(kStartKeeper, out.body(), &fd, 1, kSpawned, &answer));
   }
   Reader in = answer.reader();
   const Step step = in.Get<Step>();

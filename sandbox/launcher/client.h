@@ -24,6 +24,7 @@
 #include "absl/synchronization/mutex.h"
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/launcher/protocol.h"
+#include "sandbox/launcher/wire.h"
 
 namespace berth::launcher {
 
@@ -73,7 +74,6 @@ class LauncherClient {
   bool gone() const;
 
   // Once something has been asked of it, or of one from Start.
-  TreeKind tree_kind() const { return tree_kind_; }
   pid_t pid() const { return pid_; }
 
  private:
@@ -87,11 +87,13 @@ class LauncherClient {
 
   // Waits for the launcher's first word, once.
   absl::Status Greet() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Sends a request and waits for its answer. The first need not wait until the launcher is ready.
+  absl::Status Ask(uint16_t type, absl::string_view body, const int* fds, int count,
+                   uint16_t answer_type, Message* answer) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   mutable absl::Mutex mutex_;
   UniqueFd socket_ ABSL_GUARDED_BY(mutex_);
   ExitPair next_exit_ ABSL_GUARDED_BY(mutex_);  // made while the launcher works on the start before
-  TreeKind tree_kind_ = TreeKind::kSubreaper;
   std::string cgroup_;  // of all that it spawns; "" if they are held otherwise
   pid_t pid_ = 0;
 };

@@ -14,9 +14,13 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/base/attributes.h"
+#include "absl/base/const_init.h"
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "sandbox/base/errno_status.h"
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/launcher/helper_image.h"
@@ -48,6 +52,9 @@ absl::StatusOr<UniqueFd> HelperImageFd() {
   }
   return fd;
 }
+
+ABSL_CONST_INIT absl::Mutex ahead_mutex(absl::kConstInit);
+HelperAhead* ahead ABSL_GUARDED_BY(ahead_mutex) = nullptr;
 
 // Shared by the host and the two children, which run while it waits.
 struct Plan {
@@ -98,8 +105,28 @@ BERTH_IN_CHILD void CloneHelper(void* arg) {
 
 }  // namespace
 
+HelperAhead::HelperAhead() : making_([this] { image_ = HelperImageFd(); }) {
+  absl::MutexLock lock(ahead_mutex);
+  ahead = this;
+}
+
+HelperAhead::~HelperAhead() {
+  absl::MutexLock lock(ahead_mutex);
+  if (ahead == this) ahead = nullptr;
+}
+
+absl::StatusOr<UniqueFd> HelperAhead::Take() {
+  {
+    absl::MutexLock lock(ahead_mutex);
+    if (HelperAhead* const made = std::exchange(ahead, nullptr); made != nullptr) {
+      made->making_.Wait();
+      return std::move(made->image_);
+    }
+  }
+  return HelperImageFd();
+}
+
 absl::StatusOr<UniqueFd> StartHelper(const std::string& tag) {
-  ABSL_ASSIGN_OR_RETURN(const UniqueFd image, HelperImageFd());
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
     return ErrnoStatus(errno, "make the launcher's socket");
@@ -108,6 +135,7 @@ absl::StatusOr<UniqueFd> StartHelper(const std::string& tag) {
   const UniqueFd theirs(pair[1]);
   const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!null.ok()) return ErrnoStatus(errno, "open /dev/null");
+  ABSL_ASSIGN_OR_RETURN(const UniqueFd image, HelperAhead::Take());
 
   Plan plan{image.get(), theirs.get(), null.get(), tag.c_str()};
   // No handler of the host may run in a child that shares its memory.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -111,6 +112,41 @@ TEST_F(RunUnderPolicy, SeesWhatIsListedBesides) {
                  "--", "cat", work_ + "/secret"})
                 .out,
             "secret");
+}
+
+// In a user namespace that can have no others, as on a machine whose administrator forbids them.
+class RunWithoutNamespaces : public RunUnderPolicy {
+ protected:
+  Result RunThere(absl::string_view options) {
+    return Run({"run", "--shell",
+                absl::StrCat("unshare --user --map-root-user sh -c 'echo 0 "
+                             ">/proc/sys/user/max_user_namespaces && exec env ",
+                             Quoted(), " run --cwd ", work_, "/ws ", options, "'")});
+  }
+};
+
+TEST_F(RunWithoutNamespaces, IsRefusedWithTheRemedy) {
+  for (const char* options : {"", "--tier namespaces", "--tier pooled"}) {
+    const Result refused = RunThere(absl::StrCat("--preset agent ", options, " -- echo ran"));
+    EXPECT_EQ(refused.code, 125) << options;
+    EXPECT_EQ(refused.out, "") << options;
+    EXPECT_THAT(refused.err, HasSubstr("user.max_user_namespaces is 0. Remedy: sysctl -w"));
+  }
+}
+
+TEST_F(RunWithoutNamespaces, RunsByTheTierThatNeedsNone) {
+  const Result asked = RunThere("--preset agent --tier landlock -- echo ran");
+  EXPECT_EQ(asked.out, "ran\n") << asked.err;
+  // Not asked for, but all of the policy is held.
+  std::ofstream(work_ + "/p.json") << R"({"system": true, "dangerous": ["host_pid_namespace"]})";
+  const Result held = RunThere(absl::StrCat("--policy ", work_, "/p.json -- echo ran"));
+  EXPECT_EQ(held.out, "ran\n") << held.err;
+}
+
+TEST_F(RunWithoutNamespaces, TellsOfAProgramThatThereIsNoneOf) {
+  const Result none = RunThere("--preset agent --tier landlock -- no-such-program");
+  EXPECT_EQ(none.code, 127);
+  EXPECT_THAT(none.err, HasSubstr("'no-such-program'"));
 }
 
 TEST_F(RunUnderPolicy, HasNoEnvironmentButWhatItIsGiven) {
