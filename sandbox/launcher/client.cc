@@ -227,8 +227,8 @@ absl::StatusOr<Spawned> LauncherClient::Spawn(const SpawnRequest& request) {
     spawned.exit_socket = std::move(exit.ours);
     if (absl::StatusOr<ExitPair> next = MakeExitPair(); next.ok()) next_exit_ = *std::move(next);
     ABSL_RETURN_IF_ERROR(Greet());
-    ABSL_RETURN_IF_ERROR(Receive(socket_.get(), kSpawned, &answer));
   }
+  ABSL_RETURN_IF_ERROR(Receive(spawned.exit_socket.get(), kSpawned, &answer));
   spawned.replied_ns = NowNs();
   Reader in = answer.reader();
   const Step step = in.Get<Step>();
@@ -284,12 +284,12 @@ absl::StatusOr<UniqueFd> LauncherClient::StartKeeper(absl::string_view title) {
   Message answer;
   {
     absl::MutexLock lock(mutex_);
-    ABSL_RETURN_IF_ERROR(Ask(kStartKeeper, out.body(), &fd, 1, kSpawned, &answer));
+    ABSL_RETURN_IF_ERROR(Ask(kStartKeeper, out.body(), &fd, 1, kKeeperStarted, &answer));
   }
   Reader in = answer.reader();
   const Step step = in.Get<Step>();
   const int error = in.Get<int32_t>();
-  if (!in.ok()) return absl::InternalError("the launcher's answer is malformed");
+  if (!in.done()) return absl::InternalError("the launcher's answer is malformed");
   if (step != Step::kNone) return StartError(step, error, "berth-keeper", "");
   return ours;
 }

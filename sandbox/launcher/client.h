@@ -6,7 +6,8 @@
 // helper is not the host's child and its end raises no SIGCHLD. When the client is destroyed, or
 // the host dies, the launcher ends all that it spawned.
 //
-// Threads: any, at once. Requests are served one after another, as the launcher does.
+// Threads: any, at once. Sandboxes with namespaces are made beside each other; other requests are
+// served one after another.
 #ifndef BERTH_SANDBOX_LAUNCHER_CLIENT_H_
 #define BERTH_SANDBOX_LAUNCHER_CLIENT_H_
 

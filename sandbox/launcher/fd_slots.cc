@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <linux/sched.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -14,8 +15,12 @@ namespace {
 // Of this process, set once.
 bool reserved = false, raised = false;
 rlimit files_before = {};
+// Whether a child has yet to call Separate. In memory that it shares with us.
+int* awaited = nullptr;
 
 }  // namespace
+
+FdSlots* FdSlots::holder_ = nullptr;
 
 void FdSlots::Reserve() {
   for (int fd = kFirst; fd < kFirst + kCount; ++fd) {
@@ -23,6 +28,10 @@ void FdSlots::Reserve() {
     if (fcntl(fd, F_GETFD) >= 0 || dup3(0, fd, O_CLOEXEC) != fd) return;
   }
   if (getrlimit(RLIMIT_NOFILE, &files_before) != 0) return;
+  void* shared =
+      mmap(nullptr, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) return;
+  awaited = static_cast<int*>(shared);
   reserved = true;
   MakeRoom(kFirst + kCount);
 }
@@ -36,15 +45,30 @@ void FdSlots::MakeRoom(int fd) {
 }
 
 void FdSlots::Separate() {
-  if (reserved) CloseRange(kFirst + kCount, ~0u, CLOSE_RANGE_UNSHARE);
+  if (!reserved) return;
+  CloseRange(kFirst + kCount, ~0u, CLOSE_RANGE_UNSHARE);
+  __atomic_store_n(awaited, 0, __ATOMIC_RELEASE);
 }
 
 void FdSlots::RestoreLimit() {
   if (raised) setrlimit(RLIMIT_NOFILE, &files_before);
 }
 
-FdSlots::FdSlots(const ChildPlan& plan) : plan_(plan) {
-  if (!reserved) return;
+// False if a child may still look at what another has put there.
+bool FdSlots::Hold() {
+  if (!reserved || __atomic_load_n(awaited, __ATOMIC_ACQUIRE) != 0) return false;
+  if (holder_ != nullptr) holder_->Free();
+  holder_ = this;
+  return true;
+}
+
+void FdSlots::Free() {
+  for (int i = 0; i < used_; ++i) dup3(0, kFirst + i, O_CLOEXEC);
+  used_ = 0;
+  holder_ = nullptr;
+}
+
+FdSlots::FdSlots(const ChildPlan& plan) : plan_(plan), all_(Hold()) {
   for (int& fd : plan_.stdio) Put(&fd);
   for (int* fd : {&plan_.exe_fd, &plan_.keep_fd, &plan_.gate_fd, &plan_.error_fd, &plan_.proxy_fd,
                   &plan_.report_fd, &plan_.ruleset_fd}) {
@@ -56,10 +80,13 @@ FdSlots::FdSlots(const ChildPlan& plan) : plan_(plan) {
     Put(&limit_fds_[i]);
   }
   if (all_ && plan.limit_count > 0) plan_.limit_fds = limit_fds_;
+  if (all_) __atomic_store_n(awaited, 1, __ATOMIC_RELEASE);
 }
 
 FdSlots::~FdSlots() {
-  for (int i = 0; i < used_; ++i) dup3(0, kFirst + i, O_CLOEXEC);
+  if (holder_ != this) return;
+  __atomic_store_n(awaited, 0, __ATOMIC_RELEASE);
+  Free();
 }
 
 void FdSlots::Put(int* fd) {
@@ -71,6 +98,6 @@ void FdSlots::Put(int* fd) {
   *fd = kFirst + used_++;
 }
 
-uint64_t FdSlots::clone_flags() const { return reserved && all_ ? uint64_t{CLONE_FILES} : 0; }
+uint64_t FdSlots::clone_flags() const { return all_ ? uint64_t{CLONE_FILES} : 0; }
 
 }  // namespace berth::launcher

@@ -3,7 +3,8 @@
 // A clone copies the whole table of descriptors, and exec closes most of the copy again: with a
 // thousand sandboxes (some seventeen descriptors each) that is milliseconds. So the few that a
 // child needs are put at low numbers, kept free for it; the child shares the table (CLONE_FILES)
-// and as its first act takes a copy of the low end alone.
+// and as its first act takes a copy of the low end alone. While one has not come so far, the next
+// that is made gets a copy of all.
 #ifndef BERTH_SANDBOX_LAUNCHER_FD_SLOTS_H_
 #define BERTH_SANDBOX_LAUNCHER_FD_SLOTS_H_
 
@@ -26,8 +27,7 @@ class FdSlots {
   // In the child: the limit of open files is again as it was before MakeRoom.
   static void RestoreLimit();
 
-  // `plan` as the child is to have it. They are free again when this is destroyed, which must be
-  // after the child has called Separate.
+  // `plan` as the child is to have it. Destroy it once the child has called Separate, or failed.
   explicit FdSlots(const ChildPlan& plan);
   ~FdSlots();
   FdSlots(const FdSlots&) = delete;
@@ -39,12 +39,15 @@ class FdSlots {
 
  private:
   static constexpr int kFirst = 5, kCount = 16, kLimits = 3;
+  static FdSlots* holder_;  // of the numbers
+  bool Hold();
+  void Free();
   void Put(int* fd);
 
   ChildPlan plan_;
   int limit_fds_[kLimits];
   int used_ = 0;
-  bool all_ = true;  // of those that it needs
+  bool all_;  // of those that it needs
 };
 
 }  // namespace berth::launcher

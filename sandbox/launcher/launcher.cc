@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,9 +37,7 @@ class Launcher {
   bool SayHello();
   void Handle(Message* message);
   void Spawn(Message* message, uint64_t received);
-  void StartKeeper(Message* message, uint64_t received);
-  void Reply(const ChildPlan& plan, pid_t pid, int pidfd, uint64_t received,
-             const std::string& cgroup, const std::string& path = "", bool prepared = false);
+  void StartKeeper(Message* message);
 
   const int self_;
   const std::string tag_;
@@ -47,37 +46,18 @@ class Launcher {
   Workloads workloads_{&group_};
 };
 
-void Launcher::Reply(const ChildPlan& plan, pid_t pid, int pidfd, uint64_t received,
-                     const std::string& cgroup, const std::string& path, bool prepared) {
-  Writer out;
-  out.Put(plan.error.step).Put(int32_t{plan.error.error}).Put(int32_t{pid});
-  out.Put(received).Put(NowNs()).Put(cgroup).Put(path).Put(prepared);
-  SendMessage(kControlFd, kSpawned, out.body(), &pidfd, pidfd >= 0 ? 1 : 0);
-}
-
 void Launcher::Spawn(Message* message, uint64_t received) {
   ChildRequest request(message);
-  std::string cgroup;
-  int pidfd_raw = -1;
-  pid_t pid = -1;
-  bool prepared = false;
+  std::shared_ptr<const SandboxPlan> sandbox;
   if (request.ok() && !request.sandbox.empty()) {
-    request.plan.sandbox = plans_.Get(request.sandbox, &request.plan.error);
+    sandbox = plans_.Get(request.sandbox, &request.plan.error);
+    request.plan.sandbox = sandbox.get();
     request.plan.sandbox_bytes = request.sandbox;
   }
-  if (request.ok()) {
-    pid = workloads_.Start(&request.plan, std::move(request.exit_socket), &pidfd_raw, &cgroup,
-                           nullptr, &prepared);
-  }
-  const UniqueFd pidfd(pidfd_raw);
-  FdSlots::MakeRoom(pidfd_raw);
-  const SandboxPlan* sandbox = request.plan.sandbox;
-  Reply(request.plan, pid, pidfd.get(), received, cgroup,
-        sandbox != nullptr ? PathOf(*sandbox, request.plan.error) : "", prepared);
-  if (pid >= 0) workloads_.Prepare(request.plan);
+  workloads_.Begin(&request.plan, std::move(sandbox), std::move(request.exit_socket), received);
 }
 
-void Launcher::StartKeeper(Message* message, uint64_t received) {
+void Launcher::StartKeeper(Message* message) {
   Reader in = message->reader();
   const char* title = in.GetString();
   const UniqueFd control = message->TakeFd(0);
@@ -92,24 +72,24 @@ void Launcher::StartKeeper(Message* message, uint64_t received) {
   plan.keep_fd = control.get();
   plan.own_session = true;
   plan.dies_with_parent = false;
-  int pidfd_raw = -1;
-  pid_t pid = -1;
+  int pidfd = -1;
   if (in.done() && control.ok()) {
-    pid = StartChild(&plan, -1, &pidfd_raw);
+    StartChild(&plan, -1, &pidfd);
   } else {
     plan.error = {Step::kRequest, EINVAL};
   }
-  const UniqueFd pidfd(pidfd_raw);
-  Reply(plan, pid, pidfd.get(), received, "");
+  if (pidfd >= 0) close(pidfd);
+  Writer out;
+  out.Put(plan.error.step).Put(int32_t{plan.error.error});
+  SendMessage(kControlFd, kKeeperStarted, out.body(), nullptr, 0);
 }
 
 void Launcher::Handle(Message* message) {
-  const uint64_t received = NowNs();
   switch (message->type) {
     case kSpawn:
-      return Spawn(message, received);
+      return Spawn(message, NowNs());
     case kStartKeeper:
-      return StartKeeper(message, received);
+      return StartKeeper(message);
     case kStopProcess: {
       Reader in = message->reader();
       const pid_t program = in.Get<int32_t>();
@@ -130,17 +110,16 @@ void Launcher::Handle(Message* message) {
       Reader in = message->reader();
       ChildPlan plan;
       plan.sandbox_bytes = in.GetBytes();
-      if (in.done()) plan.sandbox = plans_.Get(plan.sandbox_bytes, &plan.error);
+      std::shared_ptr<const SandboxPlan> sandbox;
+      if (in.done()) sandbox = plans_.Get(plan.sandbox_bytes, &plan.error);
+      plan.sandbox = sandbox.get();
       Writer out;
       out.Put(static_cast<uint32_t>(workloads_.PrepareNow(plan)));
       SendMessage(kControlFd, kPrepared, out.body(), nullptr, 0);
       return;
     }
-    default: {
-      ChildPlan plan;
-      plan.error = {Step::kRequest, ENOSYS};
-      Reply(plan, -1, -1, received, "");
-    }
+    default:
+      return;  // both ends are of one build
   }
 }
 

@@ -58,14 +58,15 @@ inline constexpr uint8_t kTerminal = 8;  // stdin is a terminal and becomes the 
 // How a tree of processes is held.
 enum class TreeKind : uint8_t { kCgroup = 0, kSubreaper = 1 };
 
-// To and from the launcher, over its control socket: one request, one answer.
+// To and from the launcher, over its control socket. One request, one answer; but a start is
+// answered on a socket of its own, so that those who ask for others need not wait.
 enum LauncherMessage : uint16_t {
   // From the launcher, once: str cgroup path (of its own group, "" if none), u64 pid.
   kHello = 1,
   // u8 kHas… and kTerminal, str cwd ("" = the launcher's), list argv, list env, bytes SandboxPlan
   // ("" = none).
   // Descriptors: those of stdin, stdout and stderr that kHas… names (the others are /dev/null),
-  // then the exit socket.
+  // then the exit socket. Answer: kSpawned, the first message on that.
   kSpawn = 2,
   // u8 Step (kNone: it runs), i32 errno, i32 pid, u64 ns received, u64 ns started, str cgroup leaf,
   // str the path that a failed step is about, u8 whether its sandbox was prepared. Descriptor:
@@ -73,7 +74,7 @@ enum LauncherMessage : uint16_t {
   kSpawned = 3,
   // i32 pid, u32 grace in ms. No answer: the exit socket tells.
   kStopProcess = 4,
-  // str title. Descriptor: the keeper's control socket. Answer: kSpawned without leaf; its pidfd.
+  // str title. Descriptor: the keeper's control socket.
   kStartKeeper = 5,
   // i32 pid, u64 since. Of a process that this launcher spawned, also for a while after its end.
   kProcessViolations = 6,
@@ -85,10 +86,12 @@ enum LauncherMessage : uint16_t {
   kPrepared = 9,
   // From the launcher, last, once its host has closed the socket: nothing that it made is left.
   kFarewell = 10,
+  // u8 Step (kNone: it runs), i32 errno.
+  kKeeperStarted = 11,
 };
 
-// On the exit socket of a process. The message stays there to be peeked at; the socket is closed
-// once the last process of the tree is gone.
+// On the exit socket of a process that runs. The message stays there to be peeked at; the socket is
+// closed once the last process of the tree is gone.
 struct ExitNotice {
   int32_t code = 0;
   int32_t signal = 0;

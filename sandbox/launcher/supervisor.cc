@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "sandbox/base/unique_fd.h"
@@ -56,13 +57,17 @@ void CloseAllBut(int* keep, int count) {
   Writer started;
   started.Put(plan->error.step).Put(plan->error.error).Put(plan->error.item).Put(pid);
   SendMessage(report, kSpawned, started.body(), &pidfd, pid > 0 ? 1 : 0);
-  close(report);
   if (pid < 0) _exit(1);
   // The program's streams must end with the program.
   for (int fd : plan->stdio) {
     if (fd > 2) close(fd);
   }
   if (plan->report_fd > 2) close(plan->report_fd);
+  // Who waits for the program's end hears first that it runs.
+  char closed;
+  while (recv(report, &closed, 1, 0) < 0 && errno == EINTR) {
+  }
+  close(report);
 
   bool running = true, stopping = false, killing = false;
   uint64_t kill_at = ~uint64_t{0};
@@ -104,7 +109,7 @@ void CloseAllBut(int* keep, int count) {
 
 int StopSignal() { return SIGRTMIN; }
 
-pid_t StartSupervised(ChildPlan* plan, int exit_socket, pid_t* child, int* pidfd) {
+pid_t StartSupervised(ChildPlan* plan, int exit_socket, pid_t* child, int* pidfd, UniqueFd* hold) {
   *child = -1;
   *pidfd = -1;
   int pair[2];
@@ -132,6 +137,7 @@ pid_t StartSupervised(ChildPlan* plan, int exit_socket, pid_t* child, int* pidfd
   plan->error.item = in.Get<uint32_t>();
   *child = in.Get<pid_t>();
   *pidfd = report.TakeFd(0).release();
+  *hold = std::move(ours);
   return plan->error.step == Step::kNone ? pid : -1;
 }
 

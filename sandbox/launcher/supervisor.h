@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include "sandbox/base/unique_fd.h"
 #include "sandbox/launcher/child.h"
 
 namespace berth::launcher {
@@ -13,9 +14,9 @@ namespace berth::launcher {
 // What the launcher sends it: the value of the signal is the grace in milliseconds.
 int StopSignal();
 
-// Starts a supervisor that runs `plan` and tells `exit_socket` how it went. Returns the
-// supervisor's pid, *child and *pidfd of the program; or -1 with plan->error.
-pid_t StartSupervised(ChildPlan* plan, int exit_socket, pid_t* child, int* pidfd);
+// Starts a supervisor that runs `plan` and tells `exit_socket` how it went, once *hold is closed.
+// Returns the supervisor's pid, *child and *pidfd of the program; or -1 with plan->error.
+pid_t StartSupervised(ChildPlan* plan, int exit_socket, pid_t* child, int* pidfd, UniqueFd* hold);
 
 }  // namespace berth::launcher
 

@@ -25,20 +25,7 @@ constexpr uint64_t kNever = ~uint64_t{0};
 constexpr size_t kMostKept = 16;  // groups with limits
 constexpr size_t kMostEnded = 64;
 
-// Up from a folder of the host's is the host.
-bool HasFolder(const ChildPlan& plan) {
-  return std::any_of(std::begin(plan.stdio), std::end(plan.stdio), [](int fd) {
-    struct stat st;
-    return fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
-  });
-}
 }  // namespace
-
-void Workloads::MakeReady(bool sandboxed) {
-  if (++starts_ < kStartsBefore) return;
-  if (!ready_group_.ok()) ready_group_ = TakeGroup();
-  if (sandboxed && !ready_report_[0].ok()) MakeReportPair(&ready_report_[0], &ready_report_[1]);
-}
 
 Cgroup Workloads::TakeGroup() {
   if (ready_group_.ok()) return std::move(ready_group_);
@@ -105,58 +92,6 @@ bool Workloads::RemoveKept() {
   return !limits_left_;
 }
 
-bool Workloads::Limit(Workload* workload, ChildPlan* plan) {
-  if (plan->sandbox == nullptr) return true;
-  if (shared_limits_ == nullptr && !MakeLimits(workload, plan)) return false;
-  (shared_limits_ != nullptr ? *shared_limits_ : workload->limits).PutInto(plan);
-  return true;
-}
-
-bool Workloads::StartEnclosed(Workload* workload, ChildPlan* plan, int* pidfd,
-                              const Enclosure* joins) {
-  const int group = workload->tree.has_value() ? workload->tree->cgroup_fd() : -1;
-  if (joins == nullptr && !workload->proxy.Start(*plan->sandbox, &plan->error)) return false;
-  plan->proxy_fd = workload->proxy.channel();
-  int init = -1;
-  workload->pid = workload->enclosure.Start(plan, group, false, joins, &init);
-  workload->init.reset(init);
-  return workload->pid >= 0 && AwaitEnclosed(workload, plan, pidfd);
-}
-
-bool Workloads::AwaitEnclosed(Workload* workload, ChildPlan* plan, int* pidfd) {
-  workload->program = workload->enclosure.AwaitProgram(pidfd, &plan->error);
-  if (workload->program >= 0) return true;
-  PidfdSignal(workload->init.get(), SIGKILL);
-  while (waitpid(workload->pid, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  return false;
-}
-
-bool Workloads::StartProgram(Workload* workload, ChildPlan* plan, int* pidfd,
-                             const Enclosure* joins) {
-  if (plan->sandbox != nullptr && plan->sandbox->tier != SandboxTier::kLandlock) {
-    return StartEnclosed(workload, plan, pidfd, joins);
-  }
-  const bool notifies = plan->sandbox != nullptr && plan->sandbox->notifies;
-  if (notifies && !workload->enclosure.Listen(plan)) return false;
-  if (plan->sandbox != nullptr && !plan->sandbox_bytes.empty() && mounts_.Open()) {
-    if (mounts_.Changed()) ForgetMounts();
-    plan->ruleset_fd = rulesets_.Get(plan->sandbox_bytes, *plan->sandbox);
-  }
-  if (workload->tree.has_value()) {
-    workload->pid = workload->program = StartChild(plan, workload->tree->cgroup_fd(), pidfd);
-  } else {
-    workload->supervised = true;
-    workload->pid = StartSupervised(plan, workload->exit_socket.get(), &workload->program, pidfd);
-    workload->exit_socket.reset();
-  }
-  if (workload->pid < 0) return false;
-  // If it did not come the program waits for ever for whoever has it; it ends by the usual way.
-  Failure failure;
-  if (notifies && !workload->enclosure.TakeListener(&failure)) workload->kill_at = 0;
-  return true;
-}
-
 void Workloads::Add(std::unique_ptr<Workload> workload) {
   workload->at = all_.size();
   by_pid_[workload->pid] = workload.get();
@@ -175,57 +110,19 @@ void Workloads::Forget(Workload* workload) {
     ended_.push_back({workload->program, std::move(workload->violations)});
     if (ended_.size() > kMostEnded) ended_.pop_front();
   }
-  workload->proxy.Stop();
-  if (workload->tree.has_value()) GiveBack(workload);
-  GiveBackLimits(workload);
+  if (workload->starting.has_value()) {
+    GiveUp(workload);
+    workload->enclosure.Release();
+    TellFailure(workload->exit_socket.get(), *workload->starting);
+  } else {
+    workload->proxy.Stop();
+    if (workload->tree.has_value()) GiveBack(workload);
+    GiveBackLimits(workload);
+  }
   const size_t at = workload->at;
   all_[at] = std::move(all_.back());
   all_.pop_back();
   if (at < all_.size()) all_[at]->at = at;
-}
-
-std::unique_ptr<Workloads::Workload> Workloads::NewWorkload(const SandboxPlan* sandbox) {
-  auto workload = std::make_unique<Workload>();
-  workload->sandboxed = sandbox != nullptr;
-  if (sandbox != nullptr) workload->violations.set_network(sandbox->network);
-  Cgroup group = TakeGroup();
-  if (group.ok()) workload->tree.emplace(std::move(group));
-  if (sandbox != nullptr && ready_report_[0].ok()) {
-    workload->enclosure.Equip(std::move(ready_report_[0]), std::move(ready_report_[1]));
-  }
-  return workload;
-}
-
-void Workloads::GiveUp(Workload* workload) {
-  workload->proxy.Stop();
-  if (workload->tree.has_value()) GiveBack(workload);
-  if (!workload->limits.Remove()) limits_left_ = true;
-}
-
-pid_t Workloads::Start(ChildPlan* plan, UniqueFd exit_socket, int* pidfd, std::string* cgroup,
-                       const Enclosure* joins, bool* prepared) {
-  if (plan->sandbox != nullptr && HasFolder(*plan)) {
-    plan->error = {Step::kStdio, EISDIR};
-    return -1;
-  }
-  std::unique_ptr<Workload> workload = joins == nullptr ? TakeSpare(*plan) : nullptr;
-  const bool spare = workload != nullptr;
-  if (prepared != nullptr) *prepared = spare;
-  if (!spare) workload = NewWorkload(plan->sandbox);
-  workload->exit_socket = std::move(exit_socket);
-  if (workload->tree.has_value()) *cgroup = workload->tree->cgroup_path();
-  const bool started =
-      spare ? AwaitEnclosed(workload.get(), plan, pidfd)
-            : Limit(workload.get(), plan) && StartProgram(workload.get(), plan, pidfd, joins);
-  if (!started) {
-    GiveUp(workload.get());
-    return -1;
-  }
-  const pid_t program = workload->program;
-  last_start_ = NowNs();
-  Watch(workload.get());
-  Add(std::move(workload));
-  return program;
 }
 
 void Workloads::Stop(Workload* workload, uint32_t grace_ms) {
@@ -258,7 +155,7 @@ void Workloads::StopAll(uint32_t grace_ms) {
 }
 
 void Workloads::TellEnd(Workload* workload, int status) {
-  if (!workload->exit_socket.ok() || workload->told) return;
+  if (!workload->exit_socket.ok() || workload->told || workload->starting.has_value()) return;
   workload->told = true;
   ExitNotice notice = MakeExitNotice(status, workload->stopping, workload->sandboxed);
   if (workload->sandboxed) LogOf(workload)->AddDeath(workload->program, notice.signal);
@@ -273,7 +170,8 @@ bool Workloads::Reaped(pid_t pid, int status) {
   Workload* workload = found->second;
   by_pid_.erase(found);  // the number may be another's soon
   workload->running = false;
-  if (workload->init.ok()) workload->enclosure.TakeEnd(&status);
+  if (workload->starting.has_value()) Advance(workload);
+  if (workload->init.ok() && !workload->starting.has_value()) workload->enclosure.TakeEnd(&status);
   TellEnd(workload, status);
   workload->kill_at = 0;  // nothing outlives the main process
   Watch(workload);
@@ -343,6 +241,7 @@ void Workloads::TakeEvents() {
 }
 
 void Workloads::Look(Workload* workload) {
+  if (workload->starting.has_value()) Advance(workload);
   UniqueFd& listener = workload->enclosure.listener();
   if (listener.ok() && !ServeNotifications(listener.get(), LogOf(workload))) {
     epoll_ctl(events_.get(), EPOLL_CTL_DEL, listener.get(), nullptr);
@@ -352,7 +251,8 @@ void Workloads::Look(Workload* workload) {
   NoteDenials(&workload->proxy, LogOf(workload));
   int status;
   // Its init takes a while yet to go, with all that is left inside.
-  if (workload->init.ok() && workload->running && workload->enclosure.TakeEnd(&status)) {
+  if (workload->init.ok() && workload->running && !workload->starting.has_value() &&
+      workload->enclosure.TakeEnd(&status)) {
     TellEnd(workload, status);
   }
   Watch(workload);
@@ -363,6 +263,9 @@ bool Workloads::Settle(Workload* workload) {
   if (workload->supervised) return !workload->running;
   const bool gone = !workload->running && (!workload->tree.has_value() || workload->tree->Empty());
   if (!gone && workload->kill_at <= NowNs()) {
+    if (workload->starting.has_value() && workload->starting->failure.ok()) {
+      workload->starting->failure = {Step::kReport, ETIMEDOUT};
+    }
     Kill(workload);
     workload->killed = true;
     // Once more in a while if it still runs: before cgroup.kill a pass can miss a process that

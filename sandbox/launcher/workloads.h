@@ -49,14 +49,16 @@ class Workloads {
   bool RemoveKept();
 
   // Starts plan, in the sandbox `joins` if that is not null. Its end is told on `exit_socket`.
-  // Returns the program's pid and *pidfd, or -1 with plan->error. *prepared: in a sandbox that
-  // waited for it.
+  // Returns the program's pid and *pidfd, or -1 with plan->error.
   pid_t Start(ChildPlan* plan, UniqueFd exit_socket, int* pidfd, std::string* cgroup,
-              const Enclosure* joins = nullptr, bool* prepared = nullptr);
-  // Once such a start has been answered: makes ready for the next, of the same plan if its tier is
-  // kPooled.
-  void Prepare(const ChildPlan& plan);
-  // The same at once. Returns how many sandboxes wait for that plan.
+              const Enclosure* joins);
+  // The same for who waits at the other end of `exit_socket`, asked at `received` and has heard
+  // nothing yet: before its end, kSpawned is sent there. Does not wait for a sandbox to be made, so
+  // that others can be begun meanwhile. `sandbox` is what plan->sandbox is.
+  void Begin(ChildPlan* plan, std::shared_ptr<const SandboxPlan> sandbox, UniqueFd exit_socket,
+             uint64_t received);
+  // Makes sandboxes ready for a plan of the tier kPooled, as its second start does. Returns how
+  // many wait.
   size_t PrepareNow(const ChildPlan& plan);
   // TERM to the tree of that program, KILL after the grace. Not known: nothing.
   void Stop(pid_t program, uint32_t grace_ms);
@@ -80,12 +82,21 @@ class Workloads {
  private:
   // One that was started once may never be again (a command at a prompt).
   static constexpr unsigned kStartsBefore = 2;
+  // What is told by kSpawned.
+  struct Starting {
+    uint64_t received = 0;
+    std::shared_ptr<const SandboxPlan> sandbox;
+    bool prepared = false;  // in a sandbox that waited for it
+    Failure failure = {};   // then it is told once nothing is left
+  };
   struct Workload {
     pid_t pid = 0;  // what we wait for: the program, its supervisor or its init
     pid_t program = 0;
+    std::optional<Starting> starting;  // nobody knows yet whether it runs
     bool supervised = false;
     UniqueFd exit_socket;
     std::optional<Tree> tree;  // not if supervised, or held by `init` alone
+    UniqueFd supervisor_hold;  // see supervisor.h
     UniqueFd init;             // of a sandbox with namespaces
     Enclosure enclosure;
     ViolationLog violations;
@@ -113,20 +124,31 @@ class Workloads {
     bool due = false;  // spares are to be made
     std::vector<std::unique_ptr<Workload>> spares = {};
   };
+  // The host's mounts have changed.
+  void ForgetMounts();
+  bool MakeLimits(Workload* workload, ChildPlan* plan);
+  void GiveBackLimits(Workload* workload);
+  // workloads_start.cc
   std::unique_ptr<Workload> NewWorkload(const SandboxPlan* sandbox);
   // What the next start needs whatever its plan is.
   void MakeReady(bool sandboxed);
-  // The host's mounts have changed.
-  void ForgetMounts();
   // Of one that did not come to run.
   void GiveUp(Workload* workload);
   bool Limit(Workload* workload, ChildPlan* plan);
-  bool MakeLimits(Workload* workload, ChildPlan* plan);
-  void GiveBackLimits(Workload* workload);
-  bool StartProgram(Workload* workload, ChildPlan* plan, int* pidfd, const Enclosure* joins);
-  bool StartEnclosed(Workload* workload, ChildPlan* plan, int* pidfd, const Enclosure* joins);
+  bool StartProgram(Workload* workload, ChildPlan* plan, int* pidfd);
+  bool StartEnclosed(Workload* workload, ChildPlan* plan, const Enclosure* joins);
   bool AwaitEnclosed(Workload* workload, ChildPlan* plan, int* pidfd);
+  // Null with plan->error, and *exit_socket as it was. Of one that is enclosed only its init is
+  // known.
+  std::unique_ptr<Workload> Launch(ChildPlan* plan, UniqueFd* exit_socket, int* pidfd,
+                                   const Enclosure* joins, bool* prepared);
+  // Hears what the init of one that is starting has to say.
+  void Advance(Workload* workload);
+  static void TellStart(const Workload& workload, const Starting& start, int pidfd);
+  static void TellFailure(int exit_socket, const Starting& start);
   // workloads_pool.cc
+  // After a start: makes ready for the next, of the same plan if its tier is kPooled.
+  void Prepare(const ChildPlan& plan);
   Prepared* PreparedFor(const ChildPlan& plan);
   bool MakeSpare(Prepared* kind);
   void MakeSpares(Prepared* kind);

@@ -146,17 +146,24 @@ bool Enclosure::Listen(ChildPlan* child) {
 }
 
 pid_t Enclosure::AwaitProgram(int* pidfd, Failure* failure) {
-  const pid_t pid = AwaitStarted(pidfd, failure);
+  const pid_t pid = TakeReports(pidfd, failure, 0);
   slots_.reset();
   return pid;
 }
 
-pid_t Enclosure::AwaitStarted(int* pidfd, Failure* failure) {
+pid_t Enclosure::TryProgram(int* pidfd, Failure* failure) {
+  const pid_t pid = TakeReports(pidfd, failure, MSG_DONTWAIT);
+  if (pid != 0) slots_.reset();
+  return pid;
+}
+
+pid_t Enclosure::TakeReports(int* pidfd, Failure* failure, int flags) {
   Report report;
   std::vector<UniqueFd> fds;
   std::string text;
   while (true) {
-    if (const int error = ReceiveReport(report_.get(), &report, &fds, &text)) {
+    if (const int error = ReceiveReport(report_.get(), &report, &fds, &text, flags)) {
+      if (error == EAGAIN && flags == MSG_DONTWAIT) return 0;
       // Killed on its way: EPIPE. Or it waits for what it has to allow before it waits for it.
       *failure = {Step::kReport, error == EAGAIN ? ETIMEDOUT : error};
       return -1;

@@ -51,6 +51,8 @@ class Enclosure {
   // Waits until the program runs: its pid and *pidfd. Or -1 with *failure; init has ended then, or
   // is about to.
   pid_t AwaitProgram(int* pidfd, Failure* failure);
+  // The same without waiting: 0 if it is not known yet. Poll report_fd for POLLIN.
+  pid_t TryProgram(int* pidfd, Failure* failure);
   // After the start of one that Listen was called for: takes what it has reported.
   bool TakeListener(Failure* failure);
   // How the program ended, if it was said; does not wait. Poll report_fd for POLLIN.
@@ -64,7 +66,7 @@ class Enclosure {
 
  private:
   pid_t Clone(InitPlan* plan, int cgroup_fd, int* pidfd);
-  pid_t AwaitStarted(int* pidfd, Failure* failure);
+  pid_t TakeReports(int* pidfd, Failure* failure, int flags);
 
   UniqueFd report_, theirs_, listener_;
   std::vector<UniqueFd> namespaces_;

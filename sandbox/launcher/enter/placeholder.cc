@@ -18,6 +18,21 @@ namespace berth::launcher {
 namespace {
 
 constexpr mode_t kFileMode = 0444, kDirectoryMode = 0555;
+// Between its birth and its mark. Nobody gives a file such a mode, so who meets it takes it for a
+// placeholder and not for a file of the user's, which would be left without a lock.
+constexpr mode_t kUnmarkedFile = 0404, kUnmarkedDirectory = 0505;
+
+bool IsUnmarked(const struct stat& st) {
+  const mode_t mode = st.st_mode & 07777;
+  return (S_ISREG(st.st_mode) && st.st_size == 0 && mode == kUnmarkedFile) ||
+         (S_ISDIR(st.st_mode) && mode == kUnmarkedDirectory);
+}
+
+// Two may do so at once.
+bool Mark(int fd, bool is_directory) {
+  const timespec epoch[2] = {{0, 0}, {0, 0}};
+  return futimens(fd, epoch) == 0 && fchmod(fd, is_directory ? kDirectoryMode : kFileMode) == 0;
+}
 
 bool IsSame(int a, int b) {
   struct stat first, second;
@@ -31,40 +46,41 @@ bool IsAt(int fd, int directory, const std::string& name) {
          a.st_dev == b.st_dev && a.st_ino == b.st_ino && IsPlaceholder(a);
 }
 
-// Marked before it has the mode of one: until then it is nobody's.
+// Not ok(): errno.
 UniqueFd Create(int directory, const std::string& name, bool is_directory) {
-  const timespec epoch[2] = {{0, 0}, {0, 0}};
+  const mode_t before = umask(0);
   UniqueFd fd;
-  if (is_directory) {
-    if (mkdirat(directory, name.c_str(), 0700) != 0) return UniqueFd();
-    fd = UniqueFd(openat(directory, name.c_str(), O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  } else {
+  if (!is_directory) {
     fd = UniqueFd(openat(directory, name.c_str(),
-                         O_CREAT | O_EXCL | O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0400));
+                         O_CREAT | O_EXCL | O_RDONLY | O_NOFOLLOW | O_CLOEXEC, kUnmarkedFile));
+  } else if (mkdirat(directory, name.c_str(), kUnmarkedDirectory) == 0) {
+    fd = UniqueFd(openat(directory, name.c_str(), O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   }
-  if (fd.ok() && (flock(fd.get(), LOCK_SH) != 0 || futimens(fd.get(), epoch) != 0 ||
-                  fchmod(fd.get(), is_directory ? kDirectoryMode : kFileMode) != 0)) {
-    fd.reset();
-  }
+  umask(before);
   return fd;
 }
 
 // Creates it or takes it over; not ok(): errno.
 UniqueFd Lock(int directory, const std::string& name, bool is_directory) {
-  // Again if another sandbox removes it between the two: it does so once.
-  for (int tries = 0; tries < 16; ++tries) {
+  // Again if another sandbox removes it between the two. Each does so once.
+  for (int tries = 0; tries < 1000; ++tries) {
     UniqueFd lock = Create(directory, name, is_directory);
     if (!lock.ok() && errno == EEXIST) {
       lock =
           UniqueFd(openat(directory, name.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
-      if (!lock.ok() && errno == ENOENT) continue;
-      if (lock.ok() && !IsPlaceholder(lock.get())) {
-        lock.reset();
-        errno = EEXIST;
-      }
-      if (lock.ok() && flock(lock.get(), LOCK_SH) != 0) lock.reset();
+      if (!lock.ok() && errno == ELOOP) errno = EEXIST;  // a symlink
     }
-    if (!lock.ok() || IsAt(lock.get(), directory, name)) return lock;
+    if (!lock.ok() && errno == ENOENT) continue;
+    struct stat st;
+    if (!lock.ok() || fstat(lock.get(), &st) != 0) return UniqueFd();
+    if (!IsPlaceholder(st)) {
+      errno = EEXIST;
+      return UniqueFd();
+    }
+    if (flock(lock.get(), LOCK_SH) != 0) return UniqueFd();
+    // Its maker was killed, or is not as far yet.
+    if (IsUnmarked(st) && !Mark(lock.get(), S_ISDIR(st.st_mode))) return UniqueFd();
+    if (IsAt(lock.get(), directory, name)) return lock;
   }
   errno = EAGAIN;
   return UniqueFd();
@@ -106,7 +122,7 @@ bool IsPlaceholder(const struct stat& st) {
   const mode_t mode = st.st_mode & 07777;
   const bool shape = (S_ISREG(st.st_mode) && st.st_size == 0 && mode == kFileMode) ||
                      (S_ISDIR(st.st_mode) && mode == kDirectoryMode);
-  return shape && st.st_mtim.tv_sec == 0 && st.st_mtim.tv_nsec == 0;
+  return (shape && st.st_mtim.tv_sec == 0 && st.st_mtim.tv_nsec == 0) || IsUnmarked(st);
 }
 
 bool IsPlaceholder(int fd) {

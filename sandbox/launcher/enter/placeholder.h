@@ -4,8 +4,9 @@
 // exist, an empty file that nobody may write (a directory, if more of the path is missing) is made
 // on the host, and something read-only is mounted over it inside. The host sees an empty file while
 // the sandbox runs; the helper removes it once the last process of it is gone. A mark (no bytes, no
-// write permission, last changed at the epoch) tells a placeholder from a file of the user's, also
-// after a helper was killed: the next sandbox there takes it over. For all sandboxes on a workspace
+// write permission, last changed at the epoch; a mode of its own while it is being made) tells a
+// placeholder from a file of the user's, also after a helper was killed: the next sandbox there
+// takes it over. For all sandboxes on a workspace
 // a shared lock is held on it: whoever removed it earlier would open a hole in the others, since
 // the kernel lets go of what is mounted over a removed name.
 //

@@ -1,5 +1,6 @@
 #include "sandbox/launcher/enter/placeholder.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -90,6 +91,39 @@ TEST_F(Held, StaysWhereAnotherHelperHoldsIt) {
   for (Placeholder& each : theirs) others.Add(std::move(each));
   others.Release();
   EXPECT_FALSE(Has("a"));
+}
+
+// Another sandbox, which came upon it then, took it for a file of the user's and held no lock: it
+// was removed below it.
+TEST_F(Held, IsTakenOverFromWhoHasNotMarkedItYet) {
+  ASSERT_EQ(mkdir((path_ + "/d").c_str(), 0), 0);
+  ASSERT_EQ(chmod((path_ + "/d").c_str(), 0505), 0);
+  UniqueFd file(open((path_ + "/f").c_str(), O_CREAT | O_RDONLY | O_CLOEXEC, 0));
+  ASSERT_EQ(fchmod(file.get(), 0404), 0);
+  HeldPlaceholders folder = Sandbox({"d"}, true), ours = Sandbox({"f"});
+  EXPECT_EQ(Locks("d"), 1);
+  EXPECT_EQ(Locks("f"), 1);
+  struct stat st;
+  ASSERT_EQ(fstat(file.get(), &st), 0);
+  EXPECT_EQ(st.st_mode & 07777, 0444);
+  EXPECT_EQ(st.st_mtim.tv_sec, 0);
+  folder.Release();
+  ours.Release();
+  EXPECT_FALSE(Has("d") || Has("f"));
+}
+
+TEST_F(Held, IsNotWhatTheUserMade) {
+  for (const mode_t mode : {0400, 0444, 0644}) {
+    const UniqueFd file(open((path_ + "/f").c_str(), O_CREAT | O_RDONLY | O_CLOEXEC, 0));
+    ASSERT_EQ(fchmod(file.get(), mode), 0);
+    std::vector<Placeholder> made;
+    EXPECT_EQ(AddPlaceholder(directory_.get(), "f", false, &made), EEXIST);
+    EXPECT_TRUE(made.empty());
+    ASSERT_EQ(unlink((path_ + "/f").c_str()), 0);
+  }
+  ASSERT_EQ(symlink("/etc/passwd", (path_ + "/f").c_str()), 0);
+  std::vector<Placeholder> made;
+  EXPECT_EQ(AddPlaceholder(directory_.get(), "f", false, &made), EEXIST);
 }
 
 TEST_F(Held, IsLeftToWhoeverPutAFileInItsPlace) {

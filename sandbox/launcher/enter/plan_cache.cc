@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include <iterator>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,18 +24,17 @@ bool ReadPlan(std::string_view bytes, SandboxPlan* plan, Failure* failure) {
   return true;
 }
 
-const SandboxPlan* PlanCache::Get(std::string_view bytes, Failure* failure) {
+std::shared_ptr<const SandboxPlan> PlanCache::Get(std::string_view bytes, Failure* failure) {
   for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
     if (entry->bytes != bytes) continue;
     entries_.splice(entries_.begin(), entries_, entry);
-    return &entries_.front().plan;
+    return entries_.front().plan;
   }
-  Entry entry;
-  if (!ReadPlan(bytes, &entry.plan, failure)) return nullptr;
-  entry.bytes = bytes;
-  entries_.push_front(std::move(entry));
+  auto plan = std::make_shared<SandboxPlan>();
+  if (!ReadPlan(bytes, plan.get(), failure)) return nullptr;
+  entries_.push_front({std::string(bytes), std::move(plan)});
   if (entries_.size() > kMost) entries_.pop_back();
-  return &entries_.front().plan;
+  return entries_.front().plan;
 }
 
 std::string PathOf(const SandboxPlan& plan, const Failure& failure) {

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include <list>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -17,14 +18,14 @@ namespace berth::launcher {
 class PlanCache {
  public:
   // Null with *failure for bytes that are no plan, or one that confines nothing or asks for what
-  // this helper cannot do. Valid until the next call.
-  const SandboxPlan* Get(std::string_view bytes, Failure* failure);
+  // this helper cannot do.
+  std::shared_ptr<const SandboxPlan> Get(std::string_view bytes, Failure* failure);
 
  private:
   static constexpr size_t kMost = 32;
   struct Entry {
     std::string bytes;
-    SandboxPlan plan;
+    std::shared_ptr<const SandboxPlan> plan;
   };
   std::list<Entry> entries_;  // the last used first
 };

@@ -36,7 +36,8 @@ int SendReport(int socket, const Report& report, const int* fds, int count, std:
   return 0;
 }
 
-int ReceiveReport(int socket, Report* report, std::vector<UniqueFd>* fds, std::string* text) {
+int ReceiveReport(int socket, Report* report, std::vector<UniqueFd>* fds, std::string* text,
+                  int flags) {
   char buffer[kMaxReportText];
   iovec iov[2] = {{report, sizeof(*report)}, {buffer, sizeof(buffer)}};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kMaxReportFds)];
@@ -46,7 +47,7 @@ int ReceiveReport(int socket, Report* report, std::vector<UniqueFd>* fds, std::s
   message.msg_control = control;
   message.msg_controllen = sizeof(control);
   ssize_t n;
-  while ((n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC)) < 0) {
+  while ((n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | flags)) < 0) {
     if (errno != EINTR) return errno;
   }
   fds->clear();

@@ -36,8 +36,10 @@ inline constexpr size_t kMaxReportText = 16 << 10;
 // 0 or an errno. No heap.
 int SendReport(int socket, const Report& report, const int* fds, int count,
                std::string_view text = {});
-// The same; EPIPE once all senders are gone. Waits as the socket does.
-int ReceiveReport(int socket, Report* report, std::vector<UniqueFd>* fds, std::string* text);
+// The same; EPIPE once all senders are gone. Waits as the socket does, and as `flags` (of recvmsg)
+// say.
+int ReceiveReport(int socket, Report* report, std::vector<UniqueFd>* fds, std::string* text,
+                  int flags = 0);
 
 // Two ends; false with errno. A receiver never waits longer than a minute for one message.
 bool MakeReportPair(UniqueFd* ours, UniqueFd* theirs);

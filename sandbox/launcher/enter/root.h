@@ -63,6 +63,7 @@ class Root {
   bool AddLate(const SandboxMount& mount);
   bool Mask(const SandboxMount& mount);
   bool Carve(const SandboxMount& mount);
+  bool CarveNow(const SandboxMount& mount);
   bool CarveAbove(const SandboxMount& mount);
   bool CarveMissing(const SandboxMount& mount, int parent, const std::string& name, bool last);
   bool ReadOnlyInPlace(std::string_view target, int place);

@@ -89,6 +89,16 @@ bool Root::HoldPlaceholder(std::string_view target, int place, const struct stat
 }
 
 bool Root::Carve(const SandboxMount& mount) {
+  // Again if what was looked at was made, or replaced, meanwhile: other sandboxes come and go.
+  for (int tries = 0; tries < 100; ++tries) {
+    if (CarveNow(mount)) return true;
+    if (failure_->error != EEXIST) return false;
+    *failure_ = {.item = failure_->item};
+  }
+  return Failed(Step::kTarget, EAGAIN);
+}
+
+bool Root::CarveNow(const SandboxMount& mount) {
   int parent = -1;
   std::string missing;
   bool last = false;
@@ -101,13 +111,7 @@ bool Root::Carve(const SandboxMount& mount) {
     // that its maker would not know of.
     if (IsPlaceholder(parent)) return CarveAbove(mount);
     // If more of the path is missing, the directory that stands for it is what is carved out.
-    if (CarveMissing(mount, parent, missing, last)) return true;
-    // Made meanwhile: what is there then is carved out as it is.
-    if (failure_->error != EEXIST) return false;
-    *failure_ = {.item = failure_->item};
-    const UniqueFd made = places_->Find(mount.target, &parent, &missing, &last);
-    if (!made.ok()) return Failed(Step::kTarget, errno);
-    return ReadOnlyInPlace(mount.target, made.get());
+    return CarveMissing(mount, parent, missing, last);
   }
   if (!IsPlaceholder(place.get())) return ReadOnlyInPlace(mount.target, place.get());
   // One that another sandbox made, or that was left by one: it is to stay as long as we do.
@@ -119,17 +123,19 @@ bool Root::Carve(const SandboxMount& mount) {
 
 bool Root::CarveAbove(const SandboxMount& mount) {
   SandboxMount above = mount;
-  UniqueFd place;
-  do {
+  while (true) {
     above.target.resize(above.target.rfind('/'));
     if (above.target.empty()) return Failed(Step::kTarget, EAGAIN);
     int parent = -1;
     std::string missing;
     bool last = false;
-    place = places_->Find(above.target, &parent, &missing, &last);
-  } while (!place.ok() && errno == ENOENT);
-  if (!place.ok()) return Failed(Step::kTarget, errno);
-  return Carve(above);
+    const UniqueFd place = places_->Find(above.target, &parent, &missing, &last);
+    if (!place.ok() && errno == ENOENT && IsPlaceholder(parent)) continue;
+    if (!place.ok() && errno != ENOENT) return Failed(Step::kTarget, errno);
+    // Not the folder any more that was looked at.
+    if (!place.ok() || !IsPlaceholder(place.get())) return Failed(Step::kTarget, EEXIST);
+    return CarveNow(above);
+  }
 }
 
 bool Root::AddLate(const SandboxMount& mount) {

@@ -1,0 +1,163 @@
+// Sandboxes that are made at once: none waits for another, and each is answered for itself.
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/status_matchers.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/time.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "sandbox/base/unique_fd.h"
+#include "sandbox/launcher/client.h"
+#include "tests/escape/enclosed_test.h"
+
+namespace berth {
+namespace {
+
+namespace fs = std::filesystem;
+using ::absl_testing::IsOk;
+using ::absl_testing::StatusIs;
+using Kind = launcher::SandboxMount::Kind;
+
+constexpr absl::Duration kSoon = absl::Seconds(20);
+
+// A start that does not come further than its carve-outs: what stands there looks like another
+// sandbox's placeholder that is just being removed.
+class HeldUp {
+ public:
+  explicit HeldUp(const std::string& path)
+      : lock_(open(path.c_str(), O_CREAT | O_EXCL | O_RDONLY | O_CLOEXEC, 0444)) {
+    const timespec epoch[2] = {{0, 0}, {0, 0}};
+    EXPECT_EQ(fchmod(lock_.get(), 0444), 0);
+    EXPECT_EQ(futimens(lock_.get(), epoch), 0);
+    EXPECT_EQ(flock(lock_.get(), LOCK_EX), 0);
+  }
+  void LetGo() { lock_.reset(); }
+
+ private:
+  UniqueFd lock_;
+};
+
+class TogetherTest : public EnclosedTest {
+ protected:
+  launcher::SandboxPlan Carving() const {
+    launcher::SandboxPlan plan = Plan();
+    for (const char* name : {".bashrc", ".git/hooks", ".git/config", ".profile"}) {
+      plan.mounts.push_back({.kind = Kind::kCarve, .target = Path(name)});
+    }
+    return plan;
+  }
+  // Begins one in a thread, which is joined by the end of this.
+  struct Begun {
+    std::thread thread;
+    absl::Notification done;
+    absl::StatusOr<launcher::Spawned> spawned;
+    ~Begun() { thread.join(); }
+  };
+  std::unique_ptr<Begun> Begin(const launcher::SandboxPlan& plan) {
+    auto begun = std::make_unique<Begun>();
+    begun->thread = std::thread([this, plan, begun = begun.get()] {
+      begun->spawned = Start(plan, {"/bin/true"}, "/", -1, -1);
+      begun->done.Notify();
+    });
+    return begun;
+  }
+  // It has come to the carve-out once its init waits for the lock, which the kernel shows.
+  void AwaitHeldUp() {
+    struct stat st;
+    ASSERT_EQ(stat(Path(".bashrc").c_str(), &st), 0);
+    // "1: -> FLOCK  ADVISORY  READ 12 fe:00:1234 0 EOF": who waits is behind an arrow. Others'
+    // starts are what passes the time.
+    for (int tries = 0; tries < 10000; ++tries) {
+      std::string line;
+      std::ifstream locks("/proc/locks");
+      while (std::getline(locks, line)) {
+        if (line.find("->") != line.npos &&
+            line.find(absl::StrCat(":", st.st_ino, " ")) != line.npos) {
+          return;
+        }
+      }
+      ASSERT_EQ(Shell(Plan(), "exit 3").exit.code, 3);
+    }
+    FAIL() << "nobody waits for the lock";
+  }
+};
+
+TEST_F(TogetherTest, OneThatIsHeldUpHoldsUpNobody) {
+  HeldUp held(Path(".bashrc"));
+  const auto first = Begin(Carving());
+  AwaitHeldUp();
+  EXPECT_EQ(Shell(Plan(), "exit 4").exit.code, 4);
+  EXPECT_EQ(Shell(LandlockPlan(), "exit 5").exit.code, 5);
+  EXPECT_FALSE(first->done.HasBeenNotified());
+  held.LetGo();
+  ASSERT_TRUE(first->done.WaitForNotificationWithTimeout(kSoon));
+  ASSERT_THAT(first->spawned, IsOk());
+  EXPECT_EQ(AwaitEnd(*first->spawned).code, 0);
+  AwaitGone(*first->spawned);
+  EXPECT_FALSE(fs::exists(Path(".bashrc")));
+}
+
+TEST_F(TogetherTest, OneThatFailsIsToldOnceNothingOfItIsLeft) {
+  launcher::SandboxPlan failing = Carving();
+  failing.mounts.push_back({.kind = Kind::kCarve, .target = Path("trap/hooks")});
+  fs::create_symlink("/etc", Path("trap"));
+  std::vector<std::unique_ptr<Begun>> begun;
+  for (int i = 0; i < 8; ++i) begun.push_back(Begin(i % 2 == 0 ? failing : Plan()));
+  for (int i = 0; i < 8; ++i) {
+    ASSERT_TRUE(begun[i]->done.WaitForNotificationWithTimeout(kSoon));
+    EXPECT_EQ(begun[i]->spawned.ok(), i % 2 != 0) << begun[i]->spawned.status();
+  }
+  EXPECT_FALSE(fs::exists(Path(".bashrc")));
+}
+
+TEST_F(TogetherTest, OneThatIsBeingMadeWhenItsLauncherIsKilledFails) {
+  HeldUp held(Path(".bashrc"));
+  const auto first = Begin(Carving());
+  AwaitHeldUp();
+  ASSERT_EQ(kill(client_->pid(), SIGKILL), 0);
+  ASSERT_TRUE(first->done.WaitForNotificationWithTimeout(kSoon));
+  EXPECT_THAT(first->spawned, StatusIs(absl::StatusCode::kUnavailable));
+}
+
+TEST_F(TogetherTest, ManyGetTheirOwnAnswersAndLeaveNothing) {
+  constexpr int kThreads = 16, kEach = 8;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([this, t] {
+      for (int i = 0; i < kEach; ++i) {
+        const int code = 1 + (t * kEach + i) % 120;
+        // Some end while others, in the same workspace, have yet to try.
+        const Outcome outcome = Shell(
+            Carving(),
+            absl::StrCat("echo ", t, ".", i, "; for n in .bashrc .profile .git/hooks .git/config; do ",
+                         "mkdir -p .git; echo bad >$n; rm -f $n; mv .git x; done; ",
+                         "echo fine >", t, ".", i, "; exit ", code));
+        EXPECT_EQ(outcome.exit.code, code);
+        EXPECT_EQ(outcome.out, absl::StrCat(t, ".", i, "\n"));
+        EXPECT_EQ(Read(absl::StrCat(t, ".", i)), "fine\n");
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const char* name : {".bashrc", ".git", ".profile", "x"}) {
+    EXPECT_FALSE(fs::exists(Path(name))) << name;
+  }
+}
+
+}  // namespace
+}  // namespace berth
