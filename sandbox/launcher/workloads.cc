@@ -209,7 +209,8 @@ void Workloads::Watch(Workload* workload) {
   if (!workload->running && workload->tree.has_value()) {
     wanted.push_back({workload->tree->events_fd(), POLLPRI, 0});
   }
-  if (workload->init.ok() && !workload->told) {
+  const bool failed = workload->starting.has_value() && !workload->starting->failure.ok();
+  if (workload->init.ok() && !workload->told && !failed) {
     wanted.push_back({workload->enclosure.report_fd(), POLLIN, 0});
   }
   wanted.push_back({workload->enclosure.listener().get(), POLLIN, 0});

@@ -101,15 +101,20 @@ Places::Place Places::Down(const Place& dir, const std::string& name, bool make,
   return Open(dir.fd.get(), name.c_str());  // now the mount on it
 }
 
+int Places::LastParent(std::string_view path, std::string* name) const {
+  const size_t slash = path.rfind('/');
+  if (!last_.fd.ok() || slash == path.npos || slash + 1 == path.size() ||
+      path.substr(0, slash) != last_path_) {
+    return -1;
+  }
+  *name = path.substr(slash + 1);
+  return *name != "." && *name != ".." ? last_.fd.get() : -1;
+}
+
 const Places::Place* Places::Parent(std::string_view path, bool make, Place* at,
                                     std::string* name) {
   // Most are in the directory of the one before.
-  const size_t slash = path.rfind('/');
-  if (last_.fd.ok() && slash != path.npos && slash + 1 < path.size() &&
-      path.substr(0, slash) == last_path_) {
-    *name = path.substr(slash + 1);
-    if (*name != "." && *name != "..") return &last_;
-  }
+  if (LastParent(path, name) >= 0) return &last_;
   std::vector<std::string> names;
   if (!SplitPath(path, &names) || names.empty()) {
     errno = EINVAL;

@@ -130,6 +130,16 @@ bool IsPlaceholder(int fd) {
   return fstat(fd, &st) == 0 && IsPlaceholder(st);
 }
 
+bool AddNextPlaceholder(int directory, const std::string& name, ino_t file,
+                        std::vector<Placeholder>* all) {
+  struct stat where;
+  if (fstat(directory, &where) != 0) return false;
+  for (Placeholder& made : *all) {
+    if (made.file == file) return AddName(directory, where, name, &made);
+  }
+  return false;
+}
+
 int AddPlaceholder(int directory, const std::string& name, bool is_directory,
                    std::vector<Placeholder>* all) {
   struct stat where;
@@ -156,8 +166,11 @@ int AddPlaceholder(int directory, const std::string& name, bool is_directory,
   made.directory = UniqueFd(fcntl(directory, F_DUPFD_CLOEXEC, 3));
   if (!made.directory.ok()) return errno;
   made.is_file = !is_directory;
+  struct stat st;
+  if (fstat(made.lock.get(), &st) != 0) return errno;
   made.device = where.st_dev;
   made.inode = where.st_ino;
+  made.file = st.st_ino;
   all->push_back(std::move(made));
   return 0;
 }

@@ -34,12 +34,17 @@ struct Placeholder {
   bool is_file = false;            // for who makes them: more names can be added, in the directory
   dev_t device = 0;                // that this is
   ino_t inode = 0;
+  ino_t file = 0;  // that has the names
 };
 
 // Makes one and adds it to `all`, to one that is there if that can be; takes over one that another
 // sandbox made. 0 or an errno: EEXIST if something else is there now.
 int AddPlaceholder(int directory, const std::string& name, bool is_directory,
                    std::vector<Placeholder>* all);
+// The same for a name that is most likely free, for the file among them that is so numbered. False
+// if it is not so simple; then nothing is done.
+bool AddNextPlaceholder(int directory, const std::string& name, ino_t file,
+                        std::vector<Placeholder>* all);
 // Whether `fd` (O_PATH will do) is marked as one.
 bool IsPlaceholder(int fd);
 bool IsPlaceholder(const struct stat& st);

@@ -64,6 +64,7 @@ class Root {
   bool Mask(const SandboxMount& mount);
   bool Carve(const SandboxMount& mount);
   bool CarveNow(const SandboxMount& mount);
+  bool HasRoom() const;
   bool CarveAbove(const SandboxMount& mount);
   bool CarveMissing(const SandboxMount& mount, int parent, const std::string& name, bool last);
   bool ReadOnlyInPlace(std::string_view target, int place);

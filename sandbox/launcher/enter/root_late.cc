@@ -53,12 +53,16 @@ bool Root::ReadOnlyInPlace(std::string_view target, int place) {
   return true;
 }
 
+bool Root::HasRoom() const {
+  size_t count = 0;
+  for (const Placeholder& each : placeholders_) count += each.names.size();
+  return count < kMaxPlaceholders;
+}
+
 // The placeholder itself is mounted over it, so that whoever removes it finds it by its name also
 // where a mount namespace of the sandbox still lives.
 bool Root::CarveMissing(const SandboxMount& mount, int parent, const std::string& name, bool last) {
-  size_t count = 0;
-  for (const Placeholder& each : placeholders_) count += each.names.size();
-  if (count >= kMaxPlaceholders) return Failed(Step::kTarget, ENOSPC);
+  if (!HasRoom()) return Failed(Step::kTarget, ENOSPC);
   if (const int error = AddPlaceholder(parent, name, !last, &placeholders_)) {
     errno = error;
     // Nobody can make it there, nor can we.
@@ -102,6 +106,17 @@ bool Root::CarveNow(const SandboxMount& mount) {
   int parent = -1;
   std::string missing;
   bool last = false;
+  // Most are in one folder and not there: what can be linked need not be looked for. It is covered
+  // by name: whoever can put something else there could not be kept from making it.
+  if (held_.ok() && HasRoom()) parent = places_->LastParent(mount.target, &missing);
+  if (parent >= 0 && AddNextPlaceholder(parent, missing, held_file_.inode, &placeholders_)) {
+    const UniqueFd tree(CloneTree(held_.get()));
+    if (!tree.ok() || MoveMountTo(tree.get(), parent, missing.c_str()) != 0) {
+      return Failed(Step::kMount, errno);
+    }
+    places_->Covered(mount.target);
+    return true;
+  }
   const UniqueFd place = places_->Find(mount.target, &parent, &missing, &last);
   if (!place.ok()) {
     // A file stands where a directory would have to be (.git of a worktree): if it stays, so it is.
