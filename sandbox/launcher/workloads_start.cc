@@ -180,12 +180,14 @@ void Workloads::Begin(ChildPlan* plan, std::shared_ptr<const SandboxPlan> sandbo
 
 void Workloads::Advance(Workload* workload) {
   Starting& start = *workload->starting;
-  if (!start.failure.ok()) return;
+  Failure failure;
   int pidfd_raw = -1;
-  const pid_t program = workload->enclosure.TryProgram(&pidfd_raw, &start.failure);
+  const pid_t program = workload->enclosure.TryProgram(&pidfd_raw, &failure);
   const UniqueFd pidfd(pidfd_raw);
   if (program == 0) return;
-  if (program < 0) {
+  // Also if it has been given up already: what it has made on the host is to be known.
+  if (start.failure.ok()) start.failure = failure;
+  if (!start.failure.ok()) {
     PidfdSignal(workload->init.get(), SIGKILL);
     return;
   }

@@ -272,6 +272,24 @@ TEST_F(PooledTest, PlaceholdersAreInTheWorkspaceOnlyWhileSomethingRuns) {
   EXPECT_THAT(Names(), IsEmpty());
 }
 
+TEST_F(PooledTest, OneThatTurnsOutToBeStaleLeavesNoPlaceholders) {
+  const std::string data = outside_ + "/data";
+  fs::create_directory(data);
+  launcher::SandboxPlan plan = Showing(data);
+  plan.mounts.push_back({.kind = Kind::kCarve, .target = Path(".bashrc")});
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_THAT(Prepare(plan), IsOkAndHolds(2));
+    fs::rename(data, absl::StrCat(outside_, "/old", i));
+    fs::create_directory(data);
+    const Outcome outcome = Shell(plan, "echo bad >.bashrc; ls -A");
+    EXPECT_FALSE(outcome.prepared);
+    EXPECT_EQ(outcome.out, ".bashrc\n");
+  }
+  // The last of those that were stale have been taken apart, too.
+  client_.reset();
+  EXPECT_THAT(Names(), IsEmpty());
+}
+
 TEST_F(PooledTest, ATrapInTheWorkspaceFailsTheStartAsItWouldAnew) {
   launcher::SandboxPlan plan = Pooled();
   plan.mounts.push_back({.kind = Kind::kCarve, .target = Path(".git/hooks")});

@@ -132,8 +132,16 @@ bool Enclosure::AwaitParked() {
 }
 
 bool Enclosure::Take(const ChildPlan& child) {
-  return AwaitParked() && SourcesAreStill(*child.sandbox, sources_) &&
-         SendRequest(report_.get(), child) == 0;
+  if (!AwaitParked() || SendRequest(report_.get(), child) != 0) return false;
+  // While it does what it has left to do.
+  const bool still = SourcesAreStill(*child.sandbox, sources_);
+  const char answer = still ? kConsent : '\0';
+  if (send(report_.get(), &answer, 1, MSG_NOSIGNAL) == 1 && still) return true;
+  // What it has made on the host is to be removed.
+  Failure stale;
+  int pidfd = -1;
+  AwaitProgram(&pidfd, &stale);
+  return false;
 }
 
 bool Enclosure::Listen(ChildPlan* child) {

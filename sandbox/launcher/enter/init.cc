@@ -65,6 +65,7 @@ class Init {
   void AwaitGate();
   void Prepare();
   void AwaitRequest();
+  void AwaitConsent();
   void Complete();
   void JoinNamespaces();
   void EnterNetwork();
@@ -172,6 +173,14 @@ void Init::AwaitRequest() {
   child_.terminal = wanted.terminal;
 }
 
+// The helper looks meanwhile whether what is bound is still what it was.
+void Init::AwaitConsent() {
+  char go = 0;
+  while (recv(report_, &go, 1, 0) < 0 && errno == EINTR) {
+  }
+  if (go != kConsent) Fail({Step::kSource, ESTALE});
+}
+
 void Init::Complete() {
   Failure failure;
   const bool completed = root_.Complete(&failure);
@@ -270,6 +279,7 @@ void Init::Run() {
   if (plan_.joins == nullptr) Complete();
   EnterDirectory();
   if (!DropPrivileges(sandbox_, &failure)) Fail(failure);
+  if (plan_.parks) AwaitConsent();
   StartProgram();
 
   int fds[1 + kNamespaceCount] = {program_pidfd_};
@@ -282,12 +292,12 @@ void Init::Run() {
   // locks are the helper's now.
   if (report_ > 3) CloseRange(3, static_cast<unsigned>(report_) - 1, 0);
   CloseRange(static_cast<unsigned>(report_) + 1, ~0u, 0);
+  if (chdir("/") != 0 || !LoadInitFilter()) _exit(127);
   // A program that has ended keeps its number until it is reaped: not before the helper has read
   // it.
   char seen;
   while (recv(report_, &seen, 1, 0) < 0 && errno == EINTR) {
   }
-  if (chdir("/") != 0 || !LoadInitFilter()) _exit(127);
   Reap();
 }
 

@@ -16,7 +16,7 @@ bool LoadInitFilter() {
 #else
   constexpr uint32_t kArch = AUDIT_ARCH_AARCH64;
 #endif
-  constexpr uint32_t kAllowed[] = {SYS_wait4, SYS_sendmsg,         SYS_exit_group,
+  constexpr uint32_t kAllowed[] = {SYS_wait4, SYS_sendmsg,         SYS_recvfrom,    SYS_exit_group,
                                    SYS_exit,  SYS_restart_syscall, SYS_rt_sigreturn};
   constexpr size_t kCount = sizeof(kAllowed) / sizeof(kAllowed[0]);
   sock_filter program[4 + kCount + 2];

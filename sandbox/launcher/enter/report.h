@@ -30,6 +30,9 @@ struct Report {
   int status = 0;
 };
 
+// What the helper sends to one that was parked, after the request: run it. Anything else: do not.
+inline constexpr char kConsent = 'g';
+
 inline constexpr int kMaxReportFds = 8;
 inline constexpr size_t kMaxReportText = 16 << 10;
 
