@@ -133,6 +133,11 @@ void Workloads::Stop(Workload* workload, uint32_t grace_ms) {
              value);  // our own child, not reaped yet: the number is still its
     return;
   }
+  if (workload->starting.has_value()) {
+    // Once it is known what it has made on the host.
+    workload->stopping = true;
+    return;
+  }
   if (!workload->stopping && workload->tree.has_value()) {
     workload->tree->Signal(SIGTERM);
   } else if (!workload->stopping) {

@@ -194,7 +194,7 @@ void Workloads::Advance(Workload* workload) {
   workload->program = program;
   TellStart(*workload, start, pidfd.get());
   workload->starting.reset();
-  if (!workload->stopping) workload->kill_at = kNever;
+  workload->kill_at = workload->stopping ? 0 : kNever;
   last_start_ = NowNs();
 }
 

@@ -1,14 +1,17 @@
 // Sandboxes that are made at once: none waits for another, and each is answered for itself.
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,11 +21,14 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sandbox/base/unique_fd.h"
+#include "sandbox/base/wait_fd.h"
 #include "sandbox/launcher/client.h"
+#include "sandbox/launcher/kernel.h"
 #include "tests/escape/enclosed_test.h"
 
 namespace berth {
@@ -134,6 +140,39 @@ TEST_F(TogetherTest, OneThatIsBeingMadeWhenItsLauncherIsKilledFails) {
   EXPECT_THAT(first->spawned, StatusIs(absl::StatusCode::kUnavailable));
 }
 
+TEST_F(TogetherTest, OneThatIsBeingMadeWhenItsHostIsKilledLeavesNothing) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 60; ++round) {
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    const UniqueFd reads(ends[0]);
+    UniqueFd writes(ends[1]);
+    const pid_t host = fork();
+    if (host == 0) {
+      auto client = launcher::LauncherClient::Start("test");
+      if (!client.ok()) _exit(1);
+      client_.release();  // NOLINT: the parent's
+      client_ = *std::move(client);
+      const pid_t pid = client_->pid();
+      if (write(writes.get(), &pid, sizeof(pid)) != sizeof(pid)) _exit(1);
+      while (Start(Carving(), {"/bin/true"}, "/", -1, -1).ok()) continue;
+      _exit(1);
+    }
+    pid_t helper = 0;
+    ASSERT_EQ(read(reads.get(), &helper, sizeof(helper)), ssize_t{sizeof(helper)});
+    const UniqueFd ends_then(launcher::PidfdOpen(helper)), hosts(launcher::PidfdOpen(host));
+    // Anywhere in its starts.
+    pollfd ended{hosts.get(), POLLIN, 0};
+    const timespec moment{0, static_cast<long>(random() % 8'000'000)};
+    ASSERT_EQ(ppoll(&ended, 1, &moment, nullptr), 0) << round;
+    kill(host, SIGKILL);
+    ASSERT_EQ(waitpid(host, nullptr, 0), host);
+    ASSERT_THAT(WaitFd(ends_then.get(), POLLIN, absl::Now() + kSoon, "wait for the helper"),
+                IsOk());
+    ASSERT_TRUE(fs::is_empty(work_)) << round;
+  }
+}
+
 TEST_F(TogetherTest, ManyGetTheirOwnAnswersAndLeaveNothing) {
   constexpr int kThreads = 16, kEach = 8;
   std::vector<std::thread> threads;
@@ -143,10 +182,10 @@ TEST_F(TogetherTest, ManyGetTheirOwnAnswersAndLeaveNothing) {
         const int code = 1 + (t * kEach + i) % 120;
         // Some end while others, in the same workspace, have yet to try.
         const Outcome outcome = Shell(
-            Carving(),
-            absl::StrCat("echo ", t, ".", i, "; for n in .bashrc .profile .git/hooks .git/config; do ",
-                         "mkdir -p .git; echo bad >$n; rm -f $n; mv .git x; done; ",
-                         "echo fine >", t, ".", i, "; exit ", code));
+            Carving(), absl::StrCat("echo ", t, ".", i,
+                                    "; for n in .bashrc .profile .git/hooks .git/config; do ",
+                                    "mkdir -p .git; echo bad >$n; rm -f $n; mv .git x; done; ",
+                                    "echo fine >", t, ".", i, "; exit ", code));
         EXPECT_EQ(outcome.exit.code, code);
         EXPECT_EQ(outcome.out, absl::StrCat(t, ".", i, "\n"));
         EXPECT_EQ(Read(absl::StrCat(t, ".", i)), "fine\n");

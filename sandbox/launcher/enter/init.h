@@ -3,8 +3,8 @@
 // It is made by clone with new namespaces, in a copy of the helper's memory, non-dumpable as the
 // helper is. As pid 1 inside it maps the ids, builds the root, gives up its privileges, starts the
 // program (which is never pid 1: that one ignores signals and has to reap), and then only reaps, in
-// a filter of its own that leaves it seven system calls. When the program ends init says how and ends
-// too, and the kernel kills everything that is left inside; so does whoever kills init.
+// a filter of its own that leaves it seven system calls. When the program ends init says how and
+// ends too, and the kernel kills everything that is left inside; so does whoever kills init.
 //
 // One that parks has prepared all that no host sees (root.h) and waits for a program to run; it is
 // used once.

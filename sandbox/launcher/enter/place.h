@@ -41,8 +41,8 @@ class Places {
   // and the name that is not there if errno is ENOENT; `last`: it is the path's last. The
   // descriptor of the directory is ours until the next call.
   UniqueFd Find(std::string_view path, int* parent, std::string* missing, bool* last);
-  // The directory of `path` if it is the one that was looked at last, and the name in it. It is ours
-  // until the next call. -1: look it up.
+  // The directory of `path` if it is the one that was looked at last, and the name in it. It is
+  // ours until the next call. -1: look it up.
   int LastParent(std::string_view path, std::string* name) const;
   // The directory of `path`, and the name in it.
   UniqueFd FindParent(std::string_view path, std::string* name);
