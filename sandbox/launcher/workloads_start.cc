@@ -5,11 +5,13 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "sandbox/launcher/enter/plan_cache.h"
@@ -38,6 +40,14 @@ bool HasFolder(const ChildPlan& plan) {
 
 bool IsEnclosed(const ChildPlan& plan) {
   return plan.sandbox != nullptr && plan.sandbox->tier != SandboxTier::kLandlock;
+}
+
+void SendSpawned(int exit_socket, const Failure& failure, pid_t program, int pidfd,
+                 uint64_t received, std::string_view cgroup, std::string_view path, bool prepared) {
+  Writer out;
+  out.Put(failure.step).Put(int32_t{failure.error}).Put(int32_t{program});
+  out.Put(received).Put(NowNs()).Put(cgroup).Put(path).Put(prepared);
+  SendMessage(exit_socket, kSpawned, out.body(), &pidfd, pidfd >= 0 ? 1 : 0);
 }
 
 }  // namespace
@@ -197,18 +207,6 @@ void Workloads::Advance(Workload* workload) {
   workload->kill_at = workload->stopping ? 0 : kNever;
   last_start_ = NowNs();
 }
-
-namespace {
-
-void SendSpawned(int exit_socket, const Failure& failure, pid_t program, int pidfd,
-                 uint64_t received, std::string_view cgroup, std::string_view path, bool prepared) {
-  Writer out;
-  out.Put(failure.step).Put(int32_t{failure.error}).Put(int32_t{program});
-  out.Put(received).Put(NowNs()).Put(cgroup).Put(path).Put(prepared);
-  SendMessage(exit_socket, kSpawned, out.body(), &pidfd, pidfd >= 0 ? 1 : 0);
-}
-
-}  // namespace
 
 void Workloads::TellStart(const Workload& workload, const Starting& start, int pidfd) {
   FdSlots::MakeRoom(pidfd);
