@@ -29,8 +29,7 @@
 namespace berth {
 namespace {
 
-// A pass of Tidy spoils one try at most. Where one pass follows another (several reapers, a test),
-// three of ten tries were spoilt.
+// A pass of Tidy spoils one try at most; where one pass follows another, ten tries were too few.
 constexpr int kMaxTries = 100;
 
 }  // namespace
