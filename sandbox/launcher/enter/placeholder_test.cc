@@ -93,8 +93,7 @@ TEST_F(Held, StaysWhereAnotherHelperHoldsIt) {
   EXPECT_FALSE(Has("a"));
 }
 
-// Another sandbox, which came upon it then, took it for a file of the user's and held no lock: it
-// was removed below it.
+// Who takes it for a file of the user's holds no lock, and it can be removed below him.
 TEST_F(Held, IsTakenOverFromWhoHasNotMarkedItYet) {
   ASSERT_EQ(mkdir((path_ + "/d").c_str(), 0), 0);
   ASSERT_EQ(chmod((path_ + "/d").c_str(), 0505), 0);
