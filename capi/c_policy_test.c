@@ -47,6 +47,7 @@ static void test_what_is_built_is_what_is_told(const char* workspace) {
   CHECK_OK(berth_policy_builder_set_limit(builder, BERTH_LIMIT_MILLICPUS, 1500));
   CHECK_OK(berth_policy_builder_set_limit(builder, BERTH_LIMIT_WALL_MS, 60000));
   CHECK_OK(berth_policy_builder_set_hostname(builder, "berth", 5));
+  CHECK_OK(berth_policy_builder_report_files(builder));
   berth_policy* policy = build(builder);
   berth_strings_free(domains);
   berth_strings_free(calls);
@@ -54,6 +55,7 @@ static void test_what_is_built_is_what_is_told(const char* workspace) {
   CHECK(berth_policy_number(policy, BERTH_POLICY_NETWORK) == BERTH_NETWORK_ALLOW_LIST);
   CHECK(berth_policy_number(policy, BERTH_POLICY_SYSTEM) == 1);
   CHECK(berth_policy_number(policy, BERTH_POLICY_SECCOMP_OFF) == 0);
+  CHECK(berth_policy_number(policy, BERTH_POLICY_REPORT_FILES) == 1);
   CHECK(berth_policy_number(policy, 99) == -1);
   CHECK(berth_policy_limit(policy, BERTH_LIMIT_MEMORY) == INT64_C(1) << 30);
   CHECK(berth_policy_limit(policy, BERTH_LIMIT_MILLICPUS) == 1500);
@@ -111,6 +113,7 @@ static void test_what_is_wrong_or_dangerous_is_told(const char* workspace) {
   berth_policy* weak = build(builder);
   CHECK(berth_policy_number(weak, BERTH_POLICY_NETWORK) == BERTH_NETWORK_HOST);
   CHECK(berth_policy_number(weak, BERTH_POLICY_SECCOMP_OFF) == 1);
+  CHECK(berth_policy_number(weak, BERTH_POLICY_REPORT_FILES) == 0);
   berth_string* text = NULL;
   size_t size = 0;
   CHECK_OK(berth_policy_to_text(&text, weak, &last_error));

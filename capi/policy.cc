@@ -50,6 +50,8 @@ int64_t NumberOf(const Policy& policy, int32_t field) {
       return policy.seccomp_off();
     case BERTH_POLICY_NESTED_USER_NAMESPACES:
       return policy.nested_user_namespaces();
+    case BERTH_POLICY_REPORT_FILES:
+      return policy.report_files();
   }
   return -1;
 }

@@ -187,6 +187,10 @@ int32_t berth_policy_builder_allow_debugging(berth_policy_builder* builder) {
   return With(builder, [](Builder& it) { it.Debugging(); });
 }
 
+int32_t berth_policy_builder_report_files(berth_policy_builder* builder) {
+  return With(builder, [](Builder& it) { it.ReportFiles(); });
+}
+
 int32_t berth_policy_builder_set_limit(berth_policy_builder* builder, int32_t limit,
                                        int64_t value) {
   return Change<PolicyBuilderObject>(

@@ -9,7 +9,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -17,21 +16,12 @@
 #include "absl/time/time.h"
 #include "nlohmann/json.hpp"
 #include "reaper/decide.h"
+#include "sandbox/base/printable.h"
 
 namespace berth::reaper {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Names and messages hold what others chose: nothing of it reaches a terminal as a control
-// sequence.
-std::string Printable(absl::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) c = ' ';
-  }
-  return out;
-}
 
 std::string Paint(absl::string_view text, const char* code, bool colour) {
   return colour ? absl::StrCat("\x1b[", code, "m", text, "\x1b[0m") : std::string(text);
@@ -99,6 +89,8 @@ absl::string_view ResultName(Result result) {
   return "out_of_time";
 }
 
+// Names and messages hold what others chose: nothing of it reaches a terminal as a control
+// sequence.
 std::string ToText(const Report& report, bool evidence, bool colour) {
   std::string text;
   for (const Item& item : report.items) {

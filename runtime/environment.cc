@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -102,10 +103,12 @@ absl::Status Environment::Init() {
     ABSL_RETURN_IF_ERROR(CheckShared(spec));
     spec.container = {};
   }
+  std::vector<PortMapping*> open;
   for (PortMapping& port : spec.container.ports) {
-    if (port.host != 0) continue;
-    ABSL_ASSIGN_OR_RETURN(port.host, FindFreePort());
+    if (port.host == 0) open.push_back(&port);
   }
+  ABSL_ASSIGN_OR_RETURN(const std::vector<uint16_t> free, FindFreePorts(open.size()));
+  for (size_t i = 0; i < open.size(); ++i) open[i]->host = free[i];
   ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, runtime_->CreateSession(spec));
   if (choice.backend == "docker") spec_.container.ports = spec.container.ports;
   handle_ = session->handle();

@@ -12,11 +12,11 @@
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
-#include "sandbox/base/sha256.h"
 #include "sandbox/cgroups/report.h"
 #include "sandbox/compile_view.h"
 #include "sandbox/limits.h"
@@ -102,9 +102,7 @@ std::vector<int> Families(const Policy& policy, Tier tier) {
   return families;
 }
 
-}  // namespace
-
-absl::StatusOr<std::string> PolicyCompiler::Filter(const Policy& policy, Tier tier, bool notify) {
+seccomp::FilterSpec SpecOf(const Policy& policy, Tier tier, bool notify) {
   seccomp::FilterSpec spec;
   spec.sockets = Families(policy, tier);
   spec.ipc = spec.own_pids = tier != Tier::kLandlock;
@@ -112,17 +110,47 @@ absl::StatusOr<std::string> PolicyCompiler::Filter(const Policy& policy, Tier ti
   spec.namespaces = policy.nested_user_namespaces();
   spec.notify = notify;
   spec.notify_connect = tier != Tier::kLandlock && policy.network() != Policy::Network::kHost;
+  spec.notify_files = policy.report_files();
   spec.deny = policy.denied_syscalls();
+  return spec;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> PolicyCompiler::Filter(const seccomp::FilterSpec& spec) {
   // Many policies have one filter: it is kept by what it is made from.
-  const std::string key =
-      absl::StrCat(absl::StrJoin(spec.sockets, ","), "|", spec.ipc, spec.debugging, spec.namespaces,
-                   spec.notify, spec.notify_connect, "|", absl::StrJoin(spec.deny, ","));
+  const std::string key = absl::StrCat(
+      absl::StrJoin(spec.sockets, ","), "|", spec.ipc, spec.debugging, spec.namespaces, spec.notify,
+      spec.notify_connect, spec.notify_files, "|", absl::StrJoin(spec.deny, ","));
   absl::MutexLock lock(mutex_);
   if (const auto found = filters_.find(key); found != filters_.end()) return found->second;
   ABSL_ASSIGN_OR_RETURN(std::string program, seccomp::CompileFilter(spec));
   constexpr size_t kMost = 64;  // some 8 KB each
   if (filters_.size() >= kMost) filters_.clear();
   return filters_[key] = std::move(program);
+}
+
+absl::Status PolicyCompiler::SetFilter(const Policy& policy, CompiledPolicy* out) {
+  SandboxPlan& plan = out->plan;
+  std::string silent;  // why nothing of it is told
+  if (policy.seccomp_off()) {
+    silent = "there is no system call filter";
+  } else {
+    plan.notifies = report_.notify.state == Ability::State::kOk;
+    const seccomp::FilterSpec spec = SpecOf(policy, out->tier, plan.notifies);
+    plan.ready_child = spec.deny.empty();
+    ABSL_ASSIGN_OR_RETURN(plan.filter, Filter(spec));
+    const std::vector<int> told = seccomp::ToldFileCalls(spec);
+    plan.told_calls.assign(told.begin(), told.end());
+    if (!plan.notifies) {
+      silent = report_.notify.reason;
+      out->weaker.push_back(absl::StrCat("refused calls are not told: ", silent));
+    }
+  }
+  if (policy.report_files() && !silent.empty()) {
+    out->weaker.push_back(absl::StrCat("files are not told: ", silent));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<CompiledPolicy> PolicyCompiler::Compile(const Policy& policy,
@@ -164,21 +192,44 @@ absl::StatusOr<CompiledPolicy> PolicyCompiler::Compile(const Policy& policy,
     }
     const int64_t bytes = policy.limits().tmp_bytes;
     plan.mounts = ToMounts(view, bytes < 0 ? 0 : static_cast<uint64_t>(bytes), options.changes_dir);
+    // One's own list, which it would take the place of, is in a home that is not seen.
+    const std::string excludes = policy.private_home() ? ToGitExcludes(view) : "";
+    if (!excludes.empty()) {
+      out.git_excludes = "/.berth/gitignore";
+      plan.mounts.push_back({.kind = launcher::SandboxMount::Kind::kText,
+                             .read_only = true,
+                             .source = excludes,
+                             .target = out.git_excludes});
+    }
     // The host's network namespace has the host's abstract sockets.
     if (plan.network == SandboxNetwork::kHost && report_.landlock_version >= 6) {
       plan.landlock_scope = kLandlockScope;
     }
   }
-  if (!policy.seccomp_off()) {
-    plan.notifies = report_.notify.state == Ability::State::kOk;
-    ABSL_ASSIGN_OR_RETURN(plan.filter, Filter(policy, out.tier, plan.notifies));
-    if (!plan.notifies) {
-      out.weaker.push_back(absl::StrCat("refused calls are not told: ", report_.notify.reason));
+  ABSL_RETURN_IF_ERROR(SetFilter(policy, &out));
+  if (!plan.told_calls.empty()) {
+    if (landlock) plan.links = ToLinks(view);
+    if (!landlock) plan.missing = view.missing;
+    plan.absent = view.absent;
+  }
+  return out;
+}
+
+void SetGitExcludes(absl::string_view file, std::vector<std::string>* env) {
+  constexpr absl::string_view kCount = "GIT_CONFIG_COUNT=";
+  int count = 0;
+  for (const std::string& entry : *env) {
+    // What is no number git complains of itself.
+    if (absl::StartsWith(entry, kCount) &&
+        (!absl::SimpleAtoi(entry.substr(kCount.size()), &count) || count < 0)) {
+      return;
     }
   }
-  // Of the plan and not of the policy: the same policy may see another home, or another system.
-  plan.hash = Sha256Hex(plan.Encode());
-  return out;
+  std::erase_if(*env,
+                [kCount](const std::string& entry) { return absl::StartsWith(entry, kCount); });
+  env->push_back(absl::StrCat(kCount, count + 1));
+  env->push_back(absl::StrCat("GIT_CONFIG_KEY_", count, "=core.excludesFile"));
+  env->push_back(absl::StrCat("GIT_CONFIG_VALUE_", count, "=", file));
 }
 
 bool PlanShows(const SandboxPlan& plan, absl::string_view path) {

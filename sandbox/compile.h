@@ -19,6 +19,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
@@ -27,6 +28,10 @@
 #include "sandbox/tiers.h"
 
 namespace berth {
+
+namespace seccomp {
+struct FilterSpec;
+}
 
 // What a policy leaves to the place where it is used.
 struct CompileOptions {
@@ -47,6 +52,8 @@ struct CompiledPolicy {
   // Folders of the host that are seen copy-on-write, resolved; changes of the first go to
   // <changes_dir>/0, and so on.
   std::vector<std::string> copy_on_write;
+  // Where there is a list of what git is not to add; "" is nowhere. See SetGitExcludes.
+  std::string git_excludes;
   // What is weaker than the policy says, because it was asked for so (tier landlock), or because a
   // limit has no better place here.
   std::vector<std::string> weaker;
@@ -60,12 +67,16 @@ class PolicyCompiler {
   const TierReport& report() const { return report_; }
 
  private:
-  absl::StatusOr<std::string> Filter(const Policy& policy, Tier tier, bool notify);
+  absl::StatusOr<std::string> Filter(const seccomp::FilterSpec& spec);
+  absl::Status SetFilter(const Policy& policy, CompiledPolicy* out);
 
   const TierReport report_;
   absl::Mutex mutex_;
   absl::flat_hash_map<std::string, std::string> filters_ ABSL_GUARDED_BY(mutex_);
 };
+
+// Has git obey that list, whatever it is told besides by these variables.
+void SetGitExcludes(absl::string_view file, std::vector<std::string>* env);
 
 // Whether a folder can be seen under that plan, and so be a working directory.
 bool PlanShows(const launcher::SandboxPlan& plan, absl::string_view path);

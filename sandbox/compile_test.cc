@@ -4,20 +4,24 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sandbox/cgroups/report.h"
 #include "sandbox/dangerous.h"
+#include "sandbox/launcher/placeholder_link.h"
 #include "sandbox/launcher/sandbox_plan.h"
 #include "sandbox/policy.h"
 #include "sandbox/probe.h"
@@ -31,12 +35,15 @@ namespace fs = std::filesystem;
 using ::absl_testing::IsOk;
 using ::absl_testing::StatusIs;
 using launcher::LandlockRule;
+using launcher::SandboxLink;
 using launcher::SandboxMount;
 using launcher::SandboxNetwork;
 using launcher::SandboxPlan;
 using launcher::SandboxTier;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -173,19 +180,100 @@ TEST_F(CompileTest, AGitFileOfAWorktreeIsCarvedItself) {
   EXPECT_EQ(Find(plan, ws_ + "/.git/hooks"), nullptr);
 }
 
-TEST_F(CompileTest, ACarvedSymlinkHoldsWhatItLeadsToAndSaysWhatItDoesNot) {
+TEST_F(CompileTest, ACarvedSymlinkIsHeldAndSoIsWhatItLeadsTo) {
   std::ofstream(ws_ + "/real.md") << "x";
   fs::create_symlink("real.md", ws_ + "/CLAUDE.md");
   fs::create_symlink("/etc/passwd", ws_ + "/.mcp.json");
   fs::create_symlink("nowhere", ws_ + "/.envrc");
+  fs::create_symlink("second", ws_ + "/.profile");
+  fs::create_symlink(ws_ + "/./third", ws_ + "/second");
+  fs::create_symlink("loop", ws_ + "/loop");
+  fs::create_symlink("loop", ws_ + "/.zshrc");
+  fs::remove_all(ws_ + "/.git");
+  fs::create_symlink("repository", ws_ + "/.git");
   const absl::StatusOr<CompiledPolicy> compiled = TryCompile(Policy::Agent(ws_));
   ASSERT_THAT(compiled, IsOk());
-  EXPECT_GE(IndexOf(compiled->plan, Kind::kCarve, ws_ + "/real.md"), 0);
-  for (const char* link : {"/CLAUDE.md", "/.mcp.json", "/.envrc"}) {
-    EXPECT_EQ(Find(compiled->plan, ws_ + link), nullptr) << link;
-    EXPECT_THAT(compiled->weaker, Contains(HasSubstr(link)));
+  for (const char* end : {"/real.md", "/nowhere", "/third", "/repository/hooks"}) {
+    EXPECT_GE(IndexOf(compiled->plan, Kind::kCarve, ws_ + end), 0) << end;
+  }
+  const std::pair<const char*, const char*> links[] = {
+      {"/CLAUDE.md", "real.md"}, {"/.mcp.json", "/etc/passwd"}, {"/.envrc", "nowhere"},
+      {"/.profile", "second"},   {"/.zshrc", "loop"},           {"/.git", "repository"}};
+  for (const auto& [link, text] : links) {
+    const SandboxMount* mount = Find(compiled->plan, ws_ + link);
+    ASSERT_NE(mount, nullptr) << link;
+    EXPECT_EQ(mount->kind, Kind::kCarve);
+    EXPECT_EQ(mount->source, text);
+    // What is between the link and its end is not held.
+    const bool direct =
+        std::string_view(link) != "/.profile" && std::string_view(link) != "/.zshrc";
+    const auto told = Contains(HasSubstr(absl::StrCat(ws_, link, "'")));
+    if (direct) {
+      EXPECT_THAT(compiled->weaker, Not(told)) << link;
+    } else {
+      EXPECT_THAT(compiled->weaker, told) << link;
+    }
   }
   EXPECT_EQ(IndexOf(compiled->plan, Kind::kCarve, "/etc/passwd"), -1);
+}
+
+TEST_F(CompileTest, GitIsToldToLeavePlaceholdersAlone) {
+  std::ofstream(ws_ + "/CLAUDE.md") << "mine";
+  const absl::StatusOr<CompiledPolicy> compiled =
+      TryCompile(Policy::Agent(ws_).Carve(ws_ + "/a b[*]").Carve(ws_ + "/sub/none"));
+  ASSERT_THAT(compiled, IsOk());
+  const SandboxMount* list = Find(compiled->plan, compiled->git_excludes);
+  ASSERT_NE(list, nullptr);
+  EXPECT_EQ(list->kind, Kind::kText);
+  const std::string text = "\n" + list->source;
+  for (const char* line : {"\n/.bashrc\n", "\n/.claude\n", "\n/a\\ b\\[\\*\\]\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+  EXPECT_THAT(text, Not(HasSubstr("CLAUDE.md")));
+  EXPECT_THAT(text, Not(HasSubstr(".git")));
+  fs::remove_all(ws_ + "/.git");
+  EXPECT_EQ(TryCompile(Policy::Agent(ws_))->git_excludes, "");
+  EXPECT_EQ(TryCompile(Policy::Strict())->git_excludes, "");
+}
+
+TEST(GitExcludes, ComeBesideWhatGitIsToldAlready) {
+  std::vector<std::string> env = {"A=b"};
+  SetGitExcludes("/x", &env);
+  EXPECT_THAT(env, ElementsAre("A=b", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.excludesFile",
+                               "GIT_CONFIG_VALUE_0=/x"));
+  SetGitExcludes("/y", &env);
+  EXPECT_THAT(env, Contains("GIT_CONFIG_COUNT=2"));
+  EXPECT_THAT(env, Not(Contains("GIT_CONFIG_COUNT=1")));
+  EXPECT_THAT(env, Contains("GIT_CONFIG_VALUE_1=/y"));
+  env = {"GIT_CONFIG_COUNT=many"};
+  SetGitExcludes("/x", &env);
+  EXPECT_THAT(env, ElementsAre("GIT_CONFIG_COUNT=many"));
+}
+
+// A filter that refuses what comes after it is loaded would fail the start.
+TEST_F(CompileTest, AProgramIsConfinedAheadOnlyIfNothingElseIsDenied) {
+  EXPECT_TRUE(Plan(Policy::Agent(ws_)).ready_child);
+  EXPECT_FALSE(Plan(Policy::Agent(ws_).DenySyscalls({"dup2"})).ready_child);
+}
+
+TEST_F(CompileTest, AWorkspaceThatIsAFileIsRefusedByName) {
+  std::ofstream(ws_ + "/file") << "x";
+  EXPECT_THAT(TryCompile(Policy::Agent(ws_ + "/file")),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("/file is no folder")));
+}
+
+TEST_F(CompileTest, APlaceholderOfAnotherSandboxIsNothing) {
+  fs::remove_all(ws_ + "/.git");
+  for (const char* name : {"/.git", "/.envrc", "/.husky"}) {
+    fs::create_symlink(launcher::kPlaceholderText, ws_ + name);
+  }
+  const SandboxPlan plan = Plan(Policy::Agent(ws_));
+  for (const char* name : {"/.git/hooks", "/.envrc"}) {
+    const SandboxMount* mount = Find(plan, ws_ + name);
+    ASSERT_NE(mount, nullptr) << name;
+    EXPECT_EQ(mount->source, "");
+  }
+  EXPECT_EQ(Find(plan, ws_ + "/.husky"), nullptr);
 }
 
 TEST_F(CompileTest, ResolvesNamesOnceAndKeepsTheGivenOneAsALink) {
@@ -331,11 +419,53 @@ TEST_F(CompileTest, FiltersAreThereUnlessATokenTookThemAway) {
   EXPECT_NE(Plan(Policy::Agent(ws_)).filter, Plan(Policy::Agent(ws_).Tier(Tier::kLandlock)).filter);
 }
 
-TEST_F(CompileTest, PlansWithOneHashAreTheSameAndGoOverTheWire) {
+TEST_F(CompileTest, FilesAreToldOnlyWhereThePolicyAsksForIt) {
+  for (const Tier tier : {Tier::kNamespaces, Tier::kPooled, Tier::kLandlock}) {
+    const SandboxPlan silent = Plan(Policy::Agent(ws_).Tier(tier));
+    EXPECT_THAT(silent.told_calls, IsEmpty());
+    EXPECT_THAT(silent.links, IsEmpty());
+    EXPECT_THAT(silent.missing, IsEmpty());
+    EXPECT_THAT(silent.absent, IsEmpty());
+    const SandboxPlan telling = Plan(Policy::Agent(ws_).Tier(tier).ReportFiles());
+    EXPECT_THAT(telling.told_calls, Contains(SYS_openat));
+    EXPECT_NE(telling.filter, silent.filter);
+    SandboxPlan again;
+    ASSERT_TRUE(again.Decode(telling.Encode()));
+    EXPECT_EQ(again.Encode(), telling.Encode());
+  }
+}
+
+TEST_F(CompileTest, WhatIsToldKnowsLinksAndFoldersThatAreMissing) {
+  fs::create_symlink(ws_, root_ + "/alias");
+  const SandboxPlan plan =
+      Plan(Policy::Agent(root_ + "/alias").Tier(Tier::kLandlock).ReportFiles());
+  EXPECT_THAT(plan.links, Contains(AllOf(Field(&SandboxLink::path, root_ + "/alias"),
+                                         Field(&SandboxLink::text, ws_))));
+  EXPECT_THAT(Plan(Policy::Agent(ws_).ReadOnlyIfThere(root_ + "/none").ReportFiles()).absent,
+              Contains(root_ + "/none"));
+  EXPECT_THAT(Plan(Policy::Agent(ws_).ReportFiles()).missing, IsEmpty());
+  fs::remove_all(ws_ + "/.git");
+  EXPECT_THAT(Plan(Policy::Agent(ws_).ReportFiles()).missing, ElementsAre(ws_ + "/.git"));
+}
+
+TEST_F(CompileTest, FilesThatCannotBeToldAreWeaker) {
+  absl::StatusOr<CompiledPolicy> compiled =
+      TryCompile(Policy::Agent(ws_).ReportFiles().Relax(dangerous::SeccompOff()));
+  ASSERT_THAT(compiled, IsOk());
+  EXPECT_THAT(compiled->weaker, Contains(HasSubstr("files are not told")));
+  TierReport report = Able();
+  report.notify = {.state = Ability::State::kMissing, .reason = "no listener"};
+  PolicyCompiler unable(report);
+  compiled = unable.Compile(*Policy::Agent(ws_).ReportFiles().Build(), {});
+  ASSERT_THAT(compiled, IsOk());
+  EXPECT_THAT(compiled->plan.told_calls, IsEmpty());
+  EXPECT_THAT(compiled->weaker, Contains("files are not told: no listener"));
+}
+
+TEST_F(CompileTest, PlansOfOnePolicyAreTheSameAndGoOverTheWire) {
   const SandboxPlan one = Plan(Policy::Agent(ws_)), same = Plan(Policy::Agent(ws_));
-  EXPECT_EQ(one.hash, same.hash);
   EXPECT_EQ(one.Encode(), same.Encode());
-  EXPECT_NE(one.hash, Plan(Policy::Agent(ws_), {.home = "/srv/other"}).hash);
+  EXPECT_NE(one.Encode(), Plan(Policy::Agent(ws_), {.home = "/srv/other"}).Encode());
   SandboxPlan decoded;
   ASSERT_TRUE(decoded.Decode(one.Encode()));
   EXPECT_EQ(decoded.Encode(), one.Encode());

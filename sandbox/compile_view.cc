@@ -2,6 +2,7 @@
 
 #include <linux/landlock.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "sandbox/policy.h"
@@ -19,6 +21,7 @@ namespace berth {
 namespace {
 
 using launcher::LandlockRule;
+using launcher::SandboxLink;
 using launcher::SandboxMount;
 using Kind = launcher::SandboxMount::Kind;
 
@@ -71,6 +74,9 @@ std::vector<SandboxMount> ToMounts(const View& view, uint64_t private_bytes,
   for (const std::string& target : view.carved) {
     mounts.push_back({.kind = Kind::kCarve, .target = target});
   }
+  for (const View::Link& link : view.carved_links) {
+    mounts.push_back({.kind = Kind::kCarve, .source = link.text, .target = link.target});
+  }
   for (const std::string& target : view.hidden) {
     // Where something in it is seen, a folder of our own that becomes read-only with all the rest.
     const bool holds = view.ShowsBelow(target) || absl::c_any_of(view.links, [&](const auto& link) {
@@ -104,6 +110,34 @@ std::vector<LandlockRule> ToLandlock(const View& view, absl::string_view tmp_dir
   // The own terminal, with its modes and size.
   rules.push_back({.path = "/dev/tty", .access = kDevice | kIoctlDev, .optional = true});
   return rules;
+}
+
+std::string ToGitExcludes(const View& view) {
+  std::string patterns;
+  for (const std::string& place : view.placeholders) {
+    const View::Shown* above = view.Above(place);
+    struct stat st;
+    if (above == nullptr || stat(absl::StrCat(above->source, "/.git").c_str(), &st) != 0) continue;
+    const absl::string_view rest = absl::string_view(place).substr(above->target.size());
+    if (IsBelow(rest, "/.git") || absl::StrContains(rest, '\n')) continue;
+    for (const char c : rest) {
+      if (absl::StrContains("*?[]\\ ", c)) patterns.push_back('\\');
+      patterns.push_back(c);
+    }
+    patterns.push_back('\n');
+  }
+  return patterns;
+}
+
+std::vector<SandboxLink> ToLinks(const View& view) {
+  std::vector<SandboxLink> links;
+  for (const View::Shown& shown : view.shown) {
+    if (shown.source != shown.target) links.push_back({.path = shown.target, .text = shown.source});
+  }
+  for (const View::Link& link : view.links) {
+    links.push_back({.path = link.target, .text = link.text});
+  }
+  return links;
 }
 
 }  // namespace berth

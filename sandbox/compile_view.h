@@ -25,6 +25,12 @@ inline constexpr uint64_t kLandlockScope = 3;
 
 // `tmp_dir`: writable, or "" for none.
 std::vector<launcher::LandlockRule> ToLandlock(const View& view, absl::string_view tmp_dir);
+// What git is to leave alone in a repository that is shown, as a list of patterns: placeholders.
+// Else `git add -A` adds them. "" if there are none.
+std::string ToGitExcludes(const View& view);
+
+// Names that lead to what these rules are about.
+std::vector<launcher::SandboxLink> ToLinks(const View& view);
 
 }  // namespace berth
 

@@ -5,10 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/call_once.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "sandbox/base/sha256.h"
 #include "sandbox/limits.h"
 #include "sandbox/policy_data.h"
 
@@ -50,11 +52,17 @@ const std::vector<std::string>& Policy::socket_families() const { return data_->
 const std::vector<std::string>& Policy::denied_syscalls() const { return data_->denied_syscalls; }
 const std::string& Policy::hostname() const { return data_->hostname; }
 bool Policy::debugging() const { return data_->debugging; }
+bool Policy::report_files() const { return data_->report_files; }
 bool Policy::host_pid_namespace() const { return data_->host_pid_namespace; }
 bool Policy::inherited_environment() const { return data_->inherited_environment; }
 bool Policy::docker_socket() const { return data_->docker_socket; }
 bool Policy::seccomp_off() const { return data_->seccomp_off; }
 bool Policy::nested_user_namespaces() const { return data_->nested_user_namespaces; }
-const std::string& Policy::hash() const { return data_->hash; }
+
+const std::string& Policy::hash() const {
+  // The text says everything, and is the same for the same policy.
+  absl::call_once(data_->hash.once, [this] { data_->hash.text = Sha256Hex(ToText()); });
+  return data_->hash.text;
+}
 
 }  // namespace berth

@@ -73,7 +73,7 @@ class Policy {
   };
   class Builder;
 
-  // The workspace writable; in it `.git/hooks`, `.git/config`, shell start-up files and the
+  // The workspace writable; in it `.git/hooks`, git's configuration, shell start-up files and the
   // configuration of agents and MCP servers read-only; the system read-only; home hidden; private
   // /tmp and /dev/shm; no network; no capabilities, no new privileges.
   static Builder Agent(absl::string_view workspace);
@@ -98,6 +98,9 @@ class Policy {
   const std::vector<std::string>& denied_syscalls() const;  // besides those that always are; sorted
   const std::string& hostname() const;
   bool debugging() const;  // ptrace and the like, of its own processes
+  // Files that it is kept from are told as violations, by their names: each call that opens, makes
+  // or removes one asks the supervisor first, which costs time.
+  bool report_files() const;
   // By token.
   bool host_pid_namespace() const;
   bool inherited_environment() const;
@@ -117,6 +120,7 @@ class Policy {
 
  private:
   struct Data;
+  struct Hash;
   explicit Policy(std::shared_ptr<const Data> data);
   static absl::StatusOr<Policy> Parse(absl::string_view text, bool trusted);
   std::shared_ptr<const Data> data_;
@@ -157,6 +161,7 @@ class Policy::Builder {
   Builder& SocketFamilies(std::vector<std::string> families);
   Builder& DenySyscalls(std::vector<std::string> names);
   Builder& Debugging();
+  Builder& ReportFiles();
 
   Builder& Memory(int64_t bytes);
   Builder& Swap(int64_t bytes);

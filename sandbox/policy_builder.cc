@@ -13,7 +13,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "sandbox/base/sha256.h"
 #include "sandbox/policy.h"
 #include "sandbox/policy_check.h"
 #include "sandbox/policy_data.h"
@@ -66,7 +65,7 @@ Policy::Builder::Builder(const Policy& policy) : data_(std::make_unique<Data>(*p
 Policy::Builder::Builder(const Builder& other)
     : data_(std::make_unique<Data>(*other.data_)), status_(other.status_) {}
 Policy::Builder& Policy::Builder::operator=(const Builder& other) {
-  *data_ = *other.data_;
+  data_ = std::make_unique<Data>(*other.data_);
   status_ = other.status_;
   return *this;
 }
@@ -222,6 +221,10 @@ Policy::Builder& Policy::Builder::Debugging() {
   data_->debugging = true;
   return *this;
 }
+Policy::Builder& Policy::Builder::ReportFiles() {
+  data_->report_files = true;
+  return *this;
+}
 
 Policy::Builder& Policy::Builder::Number(absl::string_view what, int64_t value, int64_t least,
                                          int64_t most, int64_t* field) {
@@ -325,10 +328,7 @@ absl::StatusOr<Policy> Policy::Builder::Build() const {
   if (data_->limits.swap_bytes >= 0 && data_->limits.memory_bytes < 0) {
     return absl::InvalidArgumentError("limit 'swap': it needs a limit of memory");
   }
-  auto data = std::make_shared<Data>(*data_);
-  // The text says everything, and is the same for the same policy.
-  data->hash = Sha256Hex(Policy(data).ToText());
-  return Policy(std::move(data));
+  return Policy(std::make_shared<Data>(*data_));
 }
 
 }  // namespace berth

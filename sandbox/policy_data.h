@@ -5,10 +5,21 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/call_once.h"
 #include "sandbox/limits.h"
 #include "sandbox/policy.h"
 
 namespace berth {
+
+// Worked out when it is asked for, which most never do; a copy begins anew.
+struct Policy::Hash {
+  Hash() = default;
+  Hash(const Hash&) {}
+  Hash& operator=(const Hash&) = delete;
+
+  mutable absl::once_flag once;
+  mutable std::string text;
+};
 
 struct Policy::Data {
   Tier tier = Tier::kAuto;
@@ -22,13 +33,14 @@ struct Policy::Data {
   std::vector<std::string> denied_syscalls;
   std::string hostname;
   bool debugging = false;
+  bool report_files = false;
   Limits limits;
   bool host_pid_namespace = false;
   bool inherited_environment = false;
   bool docker_socket = false;
   bool seccomp_off = false;
   bool nested_user_namespaces = false;
-  std::string hash;  // of all above; set by Build
+  Hash hash;  // of all above
 };
 
 }  // namespace berth

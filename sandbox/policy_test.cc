@@ -24,6 +24,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using Path = Policy::Path;
 
 Policy Built(const Policy::Builder& builder) {
@@ -170,8 +171,9 @@ TEST(Dangerous, AnEnginesSocketTakesAToken) {
 TEST(Presets, AgentsHaveAWorkspaceAndLittleElse) {
   const Policy policy = Built(Policy::Agent("/srv/p"));
   EXPECT_EQ(policy.paths()[0], (Path{.path = "/srv/p", .access = Policy::Access::kReadWrite}));
-  for (const char* carve : {".git/hooks", ".git/config", ".bashrc", ".zshrc", ".profile", ".claude",
-                            ".mcp.json", ".cursor", ".codex", ".gemini", ".vscode", ".envrc"}) {
+  for (const char* carve :
+       {".git/hooks", ".git/config", ".git/config.worktree", ".bashrc", ".zshrc", ".profile",
+        ".claude", ".mcp.json", ".cursor", ".codex", ".gemini", ".vscode", ".envrc"}) {
     EXPECT_THAT(policy.paths(), Contains(Path{.path = absl::StrCat("/srv/p/", carve),
                                               .access = Policy::Access::kCarve}));
   }
@@ -233,7 +235,8 @@ TEST(Text, RoundTripsEverything) {
                                   .SocketFamilies({"unix"})
                                   .DenySyscalls({"chroot", "acct"})
                                   .Hostname("box")
-                                  .Debugging());
+                                  .Debugging()
+                                  .ReportFiles());
   const absl::StatusOr<Policy> again = Policy::FromText(policy.ToText());
   ASSERT_THAT(again, IsOk());
   EXPECT_EQ(again->ToText(), policy.ToText());
@@ -241,6 +244,22 @@ TEST(Text, RoundTripsEverything) {
   EXPECT_EQ(again->paths(), policy.paths());
   EXPECT_EQ(again->limits(), policy.limits());
   EXPECT_EQ(again->domains(), policy.domains());
+  EXPECT_TRUE(again->report_files());
+}
+
+TEST(ReportFiles, IsOffUnlessItIsAskedForAndMakesAnotherPolicy) {
+  for (const Policy::Builder& builder :
+       {Policy::Builder(), Policy::Agent("/w"), Policy::Build("/w"), Policy::Strict()}) {
+    const Policy policy = Built(builder);
+    EXPECT_FALSE(policy.report_files());
+    EXPECT_THAT(policy.ToText(), Not(HasSubstr("report_files")));
+    const Policy reports = Built(Policy::Builder(policy).ReportFiles());
+    EXPECT_TRUE(reports.report_files());
+    EXPECT_NE(reports.hash(), policy.hash());
+  }
+  EXPECT_TRUE(Policy::FromText(R"({"report_files": true})")->report_files());
+  EXPECT_FALSE(Policy::FromText(R"({"report_files": false})")->report_files());
+  EXPECT_THAT(Policy::FromText(R"({"report_files": 1})"), Refuses("'report_files'"));
 }
 
 TEST(Text, DangerousThingsTakeATokenThereToo) {

@@ -245,11 +245,13 @@ absl::Status ReadDangerous(const Json& json, Policy::Builder* builder) {
 absl::Status ReadField(const std::string& name, const Json& value, Policy::Builder* builder) {
   if (name == "version") {
     if (!value.is_number_integer() || value != 1) return Wrong(name, "this berth knows version 1");
-  } else if (name == "system" || name == "private_home" || name == "debugging") {
+  } else if (name == "system" || name == "private_home" || name == "debugging" ||
+             name == "report_files") {
     ABSL_ASSIGN_OR_RETURN(const bool on, Flag(name, value));
     if (on && name == "system") builder->System();
     if (on && name == "private_home") builder->PrivateHome();
     if (on && name == "debugging") builder->Debugging();
+    if (on && name == "report_files") builder->ReportFiles();
   } else if (name == "tier") {
     ABSL_ASSIGN_OR_RETURN(const std::string word, Text(name, value));
     ABSL_ASSIGN_OR_RETURN(const Tier tier, TierFromName(word));
@@ -307,7 +309,8 @@ std::string Policy::ToText() const {
   json["tier"] = TierName(tier());
   for (const auto& [name, on] : {std::pair("system", system()),
                                  {"private_home", private_home()},
-                                 {"debugging", debugging()}}) {
+                                 {"debugging", debugging()},
+                                 {"report_files", report_files()}}) {
     if (on) json[name] = true;
   }
   for (const Path& path : paths()) {

@@ -15,12 +15,13 @@ namespace {
 constexpr int64_t kMiB = int64_t{1} << 20;
 constexpr int64_t kGiB = int64_t{1} << 30;
 
-// Documented in docs/sandbox.md. Where one of these does not exist, an empty placeholder is seen in
+// Documented in docs/sandbox.md. Where one of these does not exist, the host sees a placeholder in
 // its stead: so only names that are worth it.
 constexpr absl::string_view kCarves[] = {
     // Run by git, whoever calls it.
     ".git/hooks",
     ".git/config",
+    ".git/config.worktree",  // obeyed with extensions.worktreeConfig, as of a sparse checkout
     // Run by shells and direnv.
     ".bashrc",
     ".bash_profile",

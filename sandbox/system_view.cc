@@ -75,7 +75,8 @@ bool Listed(const View& view, absl::string_view target) {
 
 void Add(const std::string& path, View* view) {
   struct stat st;
-  if (lstat(path.c_str(), &st) != 0 || Listed(*view, path)) return;
+  if (Listed(*view, path)) return;
+  if (lstat(path.c_str(), &st) != 0) return view->absent.push_back(path);
   const std::string real = RealPath(path);
   if (real.empty()) return;
   if (S_ISLNK(st.st_mode) && IsBelow(real, "/usr")) {

@@ -1,9 +1,11 @@
 #include "sandbox/view.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <string>
@@ -14,10 +16,12 @@
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "sandbox/base/errno_status.h"
+#include "sandbox/launcher/placeholder_link.h"
 #include "sandbox/policy_check.h"
 #include "sandbox/system_view.h"
 
@@ -30,13 +34,29 @@ bool IsWritable(Access access) {
   return access == Access::kReadWrite || access == Access::kCopyOnWrite;
 }
 
+// Where something would be made by who writes to the symlink `link`, or what is there; "" if
+// nothing could be. The links on the way may change: what it says is of now.
+std::string EndOf(std::string link) {
+  for (int links = 0; links < 40; ++links) {
+    const size_t slash = link.rfind('/');
+    char folder[PATH_MAX], text[PATH_MAX];
+    if (realpath(link.substr(0, slash + 1).c_str(), folder) == nullptr) return "";
+    link = absl::StrCat(folder, "/", link.substr(slash + 1));
+    const ssize_t n = readlink(link.c_str(), text, sizeof(text));
+    if (n < 0) return link;
+    const absl::string_view leads(text, static_cast<size_t>(n));
+    link = leads.front() == '/' ? std::string(leads) : absl::StrCat(folder, "/", leads);
+  }
+  return "";
+}
+
 class Resolver {
  public:
   Resolver(const Policy& policy, View* view) : policy_(policy), view_(*view) {}
 
   absl::Status Show();
   absl::Status ShowDockerSocket();
-  void Carve();
+  absl::Status Carve();
   void Hide();
   void HideSecrets(const std::vector<std::string>& secrets);
 
@@ -46,6 +66,7 @@ class Resolver {
   // Where in the view something of the host is, if it is.
   std::vector<std::string> TargetsOf(absl::string_view source) const;
   void CarveOne(const Policy::Path& path);
+  void CarveSource(const std::string& source);
 
   struct Alias {
     std::string seen, target;
@@ -79,7 +100,10 @@ absl::Status Resolver::Show() {
     char buffer[PATH_MAX];
     struct stat st;
     if (realpath(path.path.c_str(), buffer) == nullptr || stat(buffer, &st) != 0) {
-      if (path.optional && (errno == ENOENT || errno == ENOTDIR)) continue;
+      if (path.optional && (errno == ENOENT || errno == ENOTDIR)) {
+        view_.absent.push_back(path.seen());
+        continue;
+      }
       return ErrnoStatus(errno, absl::StrCat("find path ", Quoted(path.path)));
     }
     const std::string real = buffer;
@@ -94,7 +118,7 @@ absl::Status Resolver::Show() {
       return absl::InvalidArgumentError(absl::StrCat(
           "path ", Quoted(path.path), ": another listed path leads to ", target, " too"));
     }
-    view_.shown.push_back({real, target, path.access});
+    view_.shown.push_back({real, target, path.access, S_ISDIR(st.st_mode)});
     if (target != path.seen()) aliases_.push_back({path.seen(), target});
   }
   // The closest first.
@@ -137,6 +161,16 @@ std::vector<std::string> Resolver::TargetsOf(absl::string_view source) const {
   return targets;
 }
 
+void Resolver::CarveSource(const std::string& source) {
+  for (std::string& target : TargetsOf(source)) {
+    const View::Shown* shows = view_.Above(target);
+    if (shows != nullptr && IsWritable(shows->access) && target != shows->target &&
+        !absl::c_linear_search(view_.carved, target)) {
+      view_.carved.push_back(std::move(target));
+    }
+  }
+}
+
 void Resolver::CarveOne(const Policy::Path& path) {
   const std::string target = InView(path.path);
   const View::Shown* above = view_.Above(target);
@@ -150,22 +184,42 @@ void Resolver::CarveOne(const Policy::Path& path) {
     absl::StrAppend(&source, "/", name);
     absl::StrAppend(&place, "/", name);
     struct stat st;
-    if (lstat(source.c_str(), &st) != 0) {
-      if (!path.optional) carve(target);
+    if (lstat(source.c_str(), &st) != 0 || launcher::IsPlaceholderLink(AT_FDCWD, source.c_str())) {
+      if (path.optional) return;
+      carve(target);
+      if (IsWritable(above->access) && !absl::c_linear_search(view_.placeholders, place)) {
+        view_.placeholders.push_back(place);
+      }
+      if (place != target && !absl::c_linear_search(view_.missing, place)) {
+        view_.missing.push_back(place);
+      }
       return;
     }
     if (S_ISLNK(st.st_mode)) {
-      // CLAUDE.md -> AGENTS.md. What it leads to is held; a link cannot be.
-      view_.weaker.push_back(
-          absl::StrCat("carve-out ", Quoted(place), ": it is a symlink, which can be replaced"));
-      char real[PATH_MAX];
+      // CLAUDE.md -> AGENTS.md: the link stays what it is, and what it leads to cannot be written.
+      char text[PATH_MAX], real[PATH_MAX];
+      const ssize_t n = readlink(source.c_str(), text, sizeof(text));
+      const bool known = absl::c_any_of(
+          view_.carved_links, [&](const View::Link& link) { return link.target == place; });
+      if (n > 0 && !known) {
+        view_.carved_links.push_back({std::string(text, static_cast<size_t>(n)), place});
+      }
       const std::string whole = absl::StrCat(above->source, rest);
-      if (realpath(whole.c_str(), real) == nullptr) return;
-      for (std::string& held : TargetsOf(real)) {
-        const View::Shown* shows = view_.Above(held);
-        if (shows != nullptr && IsWritable(shows->access) && held != shows->target) {
-          carve(std::move(held));
-        }
+      const std::string more = whole.substr(source.size());
+      std::string end;
+      if (realpath(whole.c_str(), real) != nullptr) {
+        end = real;
+      } else if (end = EndOf(source); !end.empty()) {
+        absl::StrAppend(&end, more);
+      }
+      if (!end.empty()) CarveSource(end);
+      const absl::string_view leads(text, n > 0 ? static_cast<size_t>(n) : 0);
+      const absl::string_view folder = absl::string_view(source).substr(0, source.rfind('/') + 1);
+      if (end != absl::StrCat(absl::StartsWith(leads, "/") ? "" : folder, leads, more)) {
+        view_.weaker.push_back(absl::StrCat("carve-out ", Quoted(place),
+                                            ": it is a symlink that leads through others, or "
+                                            "through what is not there, which can be "
+                                            "replaced"));
       }
       return;
     }
@@ -175,10 +229,18 @@ void Resolver::CarveOne(const Policy::Path& path) {
   carve(target);
 }
 
-void Resolver::Carve() {
+absl::Status Resolver::Carve() {
   for (const Policy::Path& path : policy_.paths()) {
-    if (path.access == Access::kCarve) CarveOne(path);
+    if (path.access != Access::kCarve) continue;
+    const std::string target = InView(path.path);
+    const View::Shown* above = view_.Above(target);
+    if (above != nullptr && !above->folder && target != above->target) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("carve-out ", Quoted(path.path), ": ", above->source, " is no folder"));
+    }
+    CarveOne(path);
   }
+  return absl::OkStatus();
 }
 
 void Resolver::Hide() {
@@ -245,7 +307,7 @@ absl::StatusOr<View> ResolveView(const Policy& policy, absl::string_view home,
   }
   if (!policy.docker_socket()) AddSocketSecrets(&all_secrets);
   if (policy.system()) AddSystem(policy.network() == Policy::Network::kHost, &view);
-  resolver.Carve();
+  ABSL_RETURN_IF_ERROR(resolver.Carve());
   resolver.Hide();
   resolver.HideSecrets(all_secrets);
   return view;

@@ -18,15 +18,20 @@ struct View {
     std::string source;  // resolved
     std::string target;
     Policy::Access access = Policy::Access::kReadOnly;
+    bool folder = true;  // only of what the policy lists
   };
-  // A link in a folder of our own.
+  // A link in a folder of our own; or one of the host's.
   struct Link {
     std::string text, target;
   };
   std::vector<Shown> shown;
   std::vector<Link> links;
   std::vector<std::string> carved;  // targets
-  std::vector<std::string> hidden;  // targets
+  std::vector<Link> carved_links;   // the same of those that are symlinks, which stay what they are
+  std::vector<std::string> missing;       // folders that carve-outs are in, and that are not there
+  std::vector<std::string> placeholders;  // targets that stand for what is not there
+  std::vector<std::string> hidden;        // targets
+  std::vector<std::string> absent;        // what would be shown if it were there
   std::vector<std::string> private_folders;
   std::vector<std::string> weaker;  // for people
 

@@ -12,7 +12,7 @@ extern "C" {
 #define BERTH_API __attribute__((visibility("default")))
 
 /* The version that this header describes, and the one of the library at hand. */
-#define BERTH_ABI_VERSION 3
+#define BERTH_ABI_VERSION 4
 BERTH_API int32_t berth_abi_version(void);
 
 /* Bits of berth_features(). */

@@ -85,6 +85,9 @@ BERTH_API int32_t berth_policy_builder_deny_syscalls(berth_policy_builder* build
                                                      const berth_strings* names);
 /* ptrace and the like, of its own processes. */
 BERTH_API int32_t berth_policy_builder_allow_debugging(berth_policy_builder* builder);
+/* Files that it is kept from are told as violations (BERTH_VIOLATION_FILE), by their names. Each
+ * call that names a file costs more then. */
+BERTH_API int32_t berth_policy_builder_report_files(berth_policy_builder* builder);
 /* `limit` is enum berth_limit. */
 BERTH_API int32_t berth_policy_builder_set_limit(berth_policy_builder* builder, int32_t limit,
                                                  int64_t value);
@@ -132,7 +135,8 @@ enum berth_policy_number {
   BERTH_POLICY_INHERITED_ENVIRONMENT = 6,
   BERTH_POLICY_DOCKER_SOCKET = 7,
   BERTH_POLICY_SECCOMP_OFF = 8,
-  BERTH_POLICY_NESTED_USER_NAMESPACES = 9
+  BERTH_POLICY_NESTED_USER_NAMESPACES = 9,
+  BERTH_POLICY_REPORT_FILES = 10
 };
 /* -1 for a field that is not known, and if it is no policy. */
 BERTH_API int64_t berth_policy_number(const berth_policy* policy, int32_t field);

@@ -225,6 +225,12 @@ func Debugging() PolicyOption {
 	return policyOption(func(b *C.berth_policy_builder) { C.berth_policy_builder_allow_debugging(b) })
 }
 
+// ReportFiles has files that it is kept from told as violations, by their names. Each call that names a file costs more
+// then.
+func ReportFiles() PolicyOption {
+	return policyOption(func(b *C.berth_policy_builder) { C.berth_policy_builder_report_files(b) })
+}
+
 // WithLimit is what it may use up.
 func WithLimit(limit Limit, value int64) PolicyOption {
 	return policyOption(func(b *C.berth_policy_builder) {

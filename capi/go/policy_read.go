@@ -47,6 +47,9 @@ func (p *Policy) PrivateHome() bool { return p.number(C.BERTH_POLICY_PRIVATE_HOM
 // Debugging reports whether ptrace and the like are allowed.
 func (p *Policy) Debugging() bool { return p.number(C.BERTH_POLICY_DEBUGGING) == 1 }
 
+// ReportFiles reports whether files that it is kept from are told as violations.
+func (p *Policy) ReportFiles() bool { return p.number(C.BERTH_POLICY_REPORT_FILES) == 1 }
+
 // HostPidNamespace reports whether the host's processes are seen.
 func (p *Policy) HostPidNamespace() bool { return p.number(C.BERTH_POLICY_HOST_PID_NAMESPACE) == 1 }
 

@@ -8,14 +8,14 @@ import (
 )
 
 func TestWhatAPolicySaysCanBeRead(t *testing.T) {
-	policy, err := NewPolicy("", "", System(), Debugging(), Path(ReadOnly, "/opt/tools", "/tools"),
+	policy, err := NewPolicy("", "", System(), Debugging(), ReportFiles(), Path(ReadOnly, "/opt/tools", "/tools"),
 		PathIfThere(ReadWrite, "/srv/project", ""), Tmpfs("/scratch"), AllowDomains("github.com", "*.npmjs.org"),
 		DenySyscalls("kexec_load"), WithLimit(Pids, 7), WithLimit(WallMs, 1500), WithTier(TierLandlock), Hostname("inside"))
 	must(t, err)
 	if policy.Tier() != TierLandlock || policy.Network() != ReachDomains || policy.Hostname() != "inside" {
 		t.Fatal(policy)
 	}
-	if !policy.System() || !policy.Debugging() || policy.PrivateHome() || policy.HostPidNamespace() ||
+	if !policy.System() || !policy.Debugging() || !policy.ReportFiles() || policy.PrivateHome() || policy.HostPidNamespace() ||
 		policy.InheritedEnvironment() || policy.DockerSocket() || policy.SeccompOff() || policy.NestedUserNamespaces() {
 		t.Fatal(policy)
 	}
@@ -38,6 +38,9 @@ func TestWhatAPolicySaysCanBeRead(t *testing.T) {
 	}
 	families, err := NewPolicy("strict", "", SocketFamilies("unix"))
 	must(t, err)
+	if families.ReportFiles() {
+		t.Fatal(families)
+	}
 	if all, err := families.SocketFamilies(); err != nil || !slices.Equal(all, []string{"unix"}) {
 		t.Fatal(all, err)
 	}

@@ -20,6 +20,7 @@
 #include "runtime/record/files.h"
 #include "runtime/record/record.h"
 #include "sandbox/base/errno_status.h"
+#include "sandbox/launcher/placeholder_link.h"
 
 namespace berth {
 
@@ -34,19 +35,11 @@ namespace {
 
 bool IsWhiteout(const struct stat& st) { return S_ISCHR(st.st_mode) && st.st_rdev == 0; }
 
-// Something empty that a sandbox puts where a carve-out does not exist, as long as it runs.
-bool IsPlaceholder(int folder, const std::string& name, const struct stat& st) {
-  if (st.st_mtim.tv_sec != 0 || st.st_mtim.tv_nsec != 0 || (st.st_mode & 0222) != 0) return false;
-  if (S_ISREG(st.st_mode)) return st.st_size == 0;
-  if (!S_ISDIR(st.st_mode)) return false;
-  const absl::StatusOr<UniqueFd> inside = OpenFolder(folder, name);
-  const absl::StatusOr<std::vector<std::string>> names =
-      inside.ok() ? ListFolder(inside->get()) : inside.status();
-  return names.ok() && names->empty();
-}
-
+// What a sandbox puts where a carve-out does not exist, as long as it runs, counts as nothing: in
+// the upper layer it is its own, in the lower one another's.
 bool Exists(int folder, const std::string& name, struct stat* st) {
-  return folder >= 0 && fstatat(folder, name.c_str(), st, AT_SYMLINK_NOFOLLOW) == 0;
+  return folder >= 0 && fstatat(folder, name.c_str(), st, AT_SYMLINK_NOFOLLOW) == 0 &&
+         !(S_ISLNK(st->st_mode) && launcher::IsPlaceholderLink(folder, name.c_str()));
 }
 
 bool IsOpaque(int folder) {
@@ -139,13 +132,12 @@ absl::Status Layers::ListReplaced(Walk* walk, int upper, int lower,
 absl::Status Layers::ListEntry(Walk* walk, int upper, int lower, const std::string& name,
                                const std::string& path, int depth) const {
   struct stat above, below;
-  if (!Exists(upper, name, &above)) return absl::OkStatus();  // gone since
+  if (!Exists(upper, name, &above)) return absl::OkStatus();  // a placeholder, or gone since
   const bool there = Exists(lower, name, &below);
   if (IsWhiteout(above)) {
     if (there) Add(walk, Change::Kind::kDeleted, below, path);
     return absl::OkStatus();
   }
-  if (IsPlaceholder(upper, name, above)) return absl::OkStatus();
   const bool same_type = there && (above.st_mode & S_IFMT) == (below.st_mode & S_IFMT);
   if (!same_type) {
     Add(walk, there ? Change::Kind::kChanged : Change::Kind::kAdded, above, path);

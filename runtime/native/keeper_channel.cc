@@ -165,4 +165,13 @@ absl::StatusOr<launcher::Message> KeeperChannel::Call(uint16_t type, absl::strin
   return Answer(std::move(socket), deadline);
 }
 
+uint32_t WireMilliseconds(absl::Duration duration) {
+  return static_cast<uint32_t>(
+      std::clamp<int64_t>(absl::ToInt64Milliseconds(duration), 0, 1u << 31));
+}
+
+absl::Status MalformedAnswer() {
+  return absl::InternalError("the session's keeper gave a malformed answer");
+}
+
 }  // namespace berth

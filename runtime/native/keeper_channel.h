@@ -60,6 +60,10 @@ class KeeperChannel {
   const std::shared_ptr<IdleConnections> idle_;
 };
 
+// As its requests have them.
+uint32_t WireMilliseconds(absl::Duration duration);
+absl::Status MalformedAnswer();
+
 }  // namespace berth
 
 #endif  // BERTH_RUNTIME_NATIVE_KEEPER_CHANNEL_H_

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,7 +27,6 @@
 #include "runtime/record/identity.h"
 #include "runtime/record/session_name.h"
 #include "runtime/start_request.h"
-#include "sandbox/base/beside.h"
 #include "sandbox/base/errno_status.h"
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/base/wait_fd.h"
@@ -125,11 +123,6 @@ NativeBackend::~NativeBackend() {
   absl::MutexLock lock(mutex_);
   for (const UniqueFd& owner : ephemeral_) shutdown(owner.get(), SHUT_WR);  // all at once
   for (const UniqueFd& owner : ephemeral_) Leave(owner.get(), absl::ZeroDuration());
-}
-
-bool NativeBackend::HasLauncher() {
-  absl::MutexLock lock(mutex_);
-  return launcher_ != nullptr;
 }
 
 absl::StatusOr<std::shared_ptr<launcher::LauncherClient>> NativeBackend::Launcher() {
@@ -273,32 +266,21 @@ absl::StatusOr<launcher::Spawned> NativeBackend::StartProgram(
   request.argv = spec.command.argv();
   ABSL_ASSIGN_OR_RETURN(request.cwd, ResolveCwd(spec.cwd));
   ABSL_ASSIGN_OR_RETURN(request.env, ResolveEnv(spec.env));
-  absl::Status ready;
-  {
-    // The first launcher is started beside the policy, which takes as long to compile.
-    std::optional<Beside> starting;
-    const auto start = [&] {
-      absl::StatusOr<std::shared_ptr<launcher::LauncherClient>> started = Launcher();
-      ready = started.status();
-      if (ready.ok()) *launcher = *std::move(started);
-    };
-    if (spec.policy.has_value() && !HasLauncher()) {
-      starting.emplace(start);
-    } else {
-      start();
-    }
-    if (spec.policy.has_value()) {
-      ABSL_RETURN_IF_ERROR(policies_
-                               .Apply(*spec.policy, {.env = &request.env,
-                                                     .cwd = &request.cwd,
-                                                     .cwd_given = !spec.cwd.empty(),
-                                                     .inherits_all = spec.env.inherits_all(),
-                                                     .plan = &request.plan,
-                                                     .hopes = hopes})
-                               .status());
-    }
+  // First, so that it gets ready beside what follows.
+  ABSL_ASSIGN_OR_RETURN(*launcher, Launcher());
+  if (spec.policy.has_value()) {
+    (*launcher)->Expect(
+        policies_.Limits(*spec.policy, hopes),
+        spec.policy->tier() != Tier::kLandlock && spec.policy->network() == Policy::Network::kNone);
+    ABSL_RETURN_IF_ERROR(policies_
+                             .Apply(*spec.policy, {.env = &request.env,
+                                                   .cwd = &request.cwd,
+                                                   .cwd_given = !spec.cwd.empty(),
+                                                   .inherits_all = spec.env.inherits_all(),
+                                                   .plan = &request.plan,
+                                                   .hopes = hopes})
+                             .status());
   }
-  ABSL_RETURN_IF_ERROR(ready);
   request.terminal = spec.pty;
   for (int i = 0; i < 3; ++i) request.stdio[i] = streams.theirs[i];
   return (*launcher)->Spawn(request);

@@ -63,7 +63,6 @@ class NativeBackend final : public Backend {
   absl::StatusOr<std::unique_ptr<Session>> CreateAs(const Guise& guise, const SessionSpec& spec);
 
  private:
-  bool HasLauncher();
   absl::StatusOr<launcher::Spawned> StartProgram(
       const ProcessSpec& spec, const ProcessStreams& streams, bool hopes,
       std::shared_ptr<launcher::LauncherClient>* launcher);

@@ -16,6 +16,8 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "runtime/record/record.h"
+#include "sandbox/cgroups/limit_group.h"
+#include "sandbox/cgroups/report.h"
 #include "sandbox/compile.h"
 #include "sandbox/launcher/sandbox_plan.h"
 #include "sandbox/network/environment.h"
@@ -103,6 +105,12 @@ bool NativePolicies::Verify() {
   return less(report.tier(Tier::kNamespaces)) || less(report.seccomp) || less(report.notify);
 }
 
+cgroups::GroupLimits NativePolicies::Limits(const Policy& policy, bool hopes) {
+  const absl::StatusOr<LimitPlan> plan =
+      PlanLimits(policy.limits(), Compiler(hopes)->report().cgroups);
+  return plan.ok() ? plan->group : cgroups::GroupLimits();
+}
+
 absl::StatusOr<CompiledPolicy> NativePolicies::Apply(const Policy& policy,
                                                      const PolicyStart& start) {
   if (policy.limits().wall != absl::InfiniteDuration() && start.session_dir.empty()) {
@@ -148,6 +156,7 @@ absl::StatusOr<CompiledPolicy> NativePolicies::Apply(const Policy& policy,
     *start.cwd = StartingPlace(policy);
   }
   FixTmpdir(compiled.plan, start.env);
+  if (!compiled.git_excludes.empty()) SetGitExcludes(compiled.git_excludes, start.env);
   return compiled;
 }
 

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "sandbox/cgroups/limit_group.h"
 #include "sandbox/compile.h"
 #include "sandbox/policy.h"
 
@@ -36,6 +37,9 @@ class NativePolicies {
   // `secrets`: folders of berth's own, which no policy shows.
   explicit NativePolicies(std::vector<std::string> secrets) : secrets_(std::move(secrets)) {}
 
+  // What groups the policy takes on this machine, before the rest of it is worked out; none if that
+  // cannot be said.
+  cgroups::GroupLimits Limits(const Policy& policy, bool hopes);
   // Returns how the policy is enforced.
   absl::StatusOr<CompiledPolicy> Apply(const Policy& policy, const PolicyStart& start);
 

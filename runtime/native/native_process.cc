@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <string>
@@ -192,6 +193,12 @@ absl::StatusOr<ExitStatus> NativeProcess::Stop(absl::Duration grace) {
 
 absl::StatusOr<std::vector<Violation>> NativeProcess::Violations() {
   if (violations_ == nullptr) return std::vector<Violation>();
+  // Both messages are there (protocol.h): it ended, and there are none.
+  int waiting = 0;
+  if (ioctl(spawned_.exit_socket.get(), FIONREAD, &waiting) == 0 &&
+      waiting == sizeof(launcher::ExitNotice) + sizeof(launcher::kNothingStopped)) {
+    return std::vector<Violation>();
+  }
   ABSL_ASSIGN_OR_RETURN(const std::string told, violations_());
   return ReadViolations(told);
 }

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -31,7 +30,6 @@
 #include "runtime/start_request.h"
 #include "sandbox/base/errno_status.h"
 #include "sandbox/base/unique_fd.h"
-#include "sandbox/base/wait_fd.h"
 #include "sandbox/launcher/client.h"
 #include "sandbox/launcher/protocol.h"
 #include "sandbox/launcher/wire.h"
@@ -41,15 +39,6 @@ namespace {
 
 using launcher::Reader;
 using launcher::Writer;
-
-uint32_t Milliseconds(absl::Duration duration) {
-  return static_cast<uint32_t>(
-      std::clamp<int64_t>(absl::ToInt64Milliseconds(duration), 0, 1u << 31));
-}
-
-absl::Status Malformed() {
-  return absl::InternalError("the session's keeper gave a malformed answer");
-}
 
 }  // namespace
 
@@ -130,13 +119,13 @@ absl::StatusOr<Delivery> NativeSession::Send(const Message& message, absl::Time 
   Writer out;
   out.Put(message.text).Put(message.submit).Put(message.paste).Put(message.await);
   const absl::Duration limit = std::min(deadline - absl::Now(), absl::Hours(24));
-  out.Put(Milliseconds(limit));
+  out.Put(WireMilliseconds(limit));
   ABSL_ASSIGN_OR_RETURN(const launcher::Message answer,
                         Call(launcher::kSend, out.body(), -1,
                              std::max(limit, absl::ZeroDuration()) + absl::Seconds(10)));
   Reader in = answer.reader();
   const Delivery delivery = in.Get<Delivery>();
-  if (!in.done()) return Malformed();
+  if (!in.done()) return MalformedAnswer();
   return delivery;
 }
 
@@ -152,7 +141,7 @@ absl::StatusOr<std::string> NativeSession::Capture(const CaptureOptions& options
   ABSL_ASSIGN_OR_RETURN(const launcher::Message answer, Call(launcher::kCapture, out.body()));
   Reader in = answer.reader();
   const absl::string_view text = in.GetBytes();
-  if (!in.done()) return Malformed();
+  if (!in.done()) return MalformedAnswer();
   return std::string(text);
 }
 
@@ -169,7 +158,7 @@ absl::StatusOr<Output> NativeSession::OpenOutput(const OutputOptions& options) {
                         Call(launcher::kOutput, out.body(), theirs.get()));
   Reader in = answer.reader();
   output.begins = in.Get<int64_t>();
-  if (!in.done()) return Malformed();
+  if (!in.done()) return MalformedAnswer();
   return output;
 }
 
@@ -251,12 +240,12 @@ absl::StatusOr<std::unique_ptr<Process>> NativeSession::Exec(const ProcessSpec& 
   spawned.pid = in.Get<int32_t>();
   spawned.cgroup = in.GetString();
   spawned.pidfd = answer.TakeFd(0);
-  if (!in.done() || !spawned.pidfd.ok()) return Malformed();
+  if (!in.done() || !spawned.pidfd.ok()) return MalformedAnswer();
   const pid_t pid = spawned.pid;
   // The process may be used after this object: it knows its keeper by itself.
   auto stopper = [store = store_, uid = uid_, pid](absl::Duration grace) {
     Writer stop;
-    stop.Put(int32_t{pid}).Put(Milliseconds(grace));
+    stop.Put(int32_t{pid}).Put(WireMilliseconds(grace));
     return KeeperChannel(store->dir().run_fd(), uid)
         .Call(launcher::kStopExec, stop.body(), -1, absl::Now() + absl::Seconds(20))
         .status();
@@ -275,7 +264,7 @@ absl::StatusOr<Stats> NativeSession::GetStats() {
   stats.read_bytes = in.Get<int64_t>();
   stats.write_bytes = in.Get<int64_t>();
   stats.source = in.GetString();
-  if (!in.done()) return Malformed();
+  if (!in.done()) return MalformedAnswer();
   return stats;
 }
 
@@ -322,69 +311,6 @@ absl::Status NativeSession::DiscardChanges() {
   return berth::DiscardChanges(folder.get(), record.copy_on_write);
 }
 
-absl::Status NativeSession::Signal(int signal) {
-  Writer out;
-  out.Put(int32_t{signal});
-  return Call(launcher::kSignal, out.body()).status();
-}
-
-absl::StatusOr<ExitStatus> NativeSession::Stop(absl::Duration grace) {
-  Writer out;
-  out.Put(Milliseconds(grace));
-  absl::StatusOr<launcher::Message> answer =
-      channel_.Call(launcher::kStop, out.body(), -1, absl::Now() + grace + absl::Seconds(60));
-  if (absl::IsNotFound(answer.status())) return EndWithoutKeeper();
-  if (!answer.ok()) return OrGone(answer.status());
-  Reader in = answer->reader();
-  const ExitStatus status = ReadEnd(&in);
-  if (!in.done()) return Malformed();
-  return status;
-}
-
-absl::StatusOr<UniqueFd> NativeSession::AskForEnd(absl::Time deadline) const {
-  ABSL_ASSIGN_OR_RETURN(UniqueFd socket, channel_.Connect(deadline));
-  ABSL_RETURN_IF_ERROR(KeeperChannel::Send(socket.get(), launcher::kWait, "", nullptr, 0));
-  return socket;
-}
-
-absl::StatusOr<ExitStatus> NativeSession::Wait(absl::Time deadline) {
-  absl::StatusOr<UniqueFd> socket = AskForEnd(deadline);
-  if (absl::IsNotFound(socket.status())) return EndWithoutKeeper();
-  if (!socket.ok()) return OrGone(socket.status());
-  const absl::Status waited = WaitFd(socket->get(), POLLIN, deadline, "wait for the session");
-  if (absl::IsDeadlineExceeded(waited)) {
-    // A deadline that is now or in the past gives the keeper no time to answer. Asked for its
-    // state, which it tells at once, it says whether the session has ended.
-    const absl::StatusOr<SessionInfo> info = AskInfo(absl::Now() + absl::Milliseconds(50));
-    if (info.ok() && info->state == SessionState::kExited) return info->exit;
-  }
-  ABSL_RETURN_IF_ERROR(waited);
-  absl::StatusOr<launcher::Message> answer = KeeperChannel::Receive(socket->get(), absl::Now());
-  if (!answer.ok()) {
-    // The keeper went away while we waited: destroyed, or killed.
-    const absl::StatusOr<ExitStatus> end = EndWithoutKeeper();
-    return end.ok() || absl::IsNotFound(end.status()) ? end
-                                                      : absl::StatusOr<ExitStatus>(answer.status());
-  }
-  Reader in = answer->reader();
-  const ExitStatus status = ReadEnd(&in);
-  if (!in.done()) return Malformed();
-  return status;
-}
-
-absl::StatusOr<UniqueFd> NativeSession::ExitFd() {
-  absl::StatusOr<UniqueFd> socket = AskForEnd(absl::Now() + absl::Seconds(20));
-  if (socket.ok()) return socket;
-  if (!absl::IsNotFound(socket.status())) return OrGone(socket.status());
-  // Ended, and nobody is there to tell: a socket whose other end is closed is readable for ever.
-  ABSL_RETURN_IF_ERROR(EndWithoutKeeper().status());
-  int fds[2];
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0)
-    return ErrnoStatus(errno, "make a socket");
-  const UniqueFd closed(fds[1]);
-  return UniqueFd(fds[0]);
-}
-
 absl::Status NativeSession::Rename(absl::string_view new_name) {
   ABSL_RETURN_IF_ERROR(store_->Rename(uid_, std::string(new_name)));
   {
@@ -397,33 +323,6 @@ absl::Status NativeSession::Rename(absl::string_view new_name) {
   // more.
   Call(launcher::kRename, out.body()).IgnoreError();
   return absl::OkStatus();
-}
-
-absl::Status NativeSession::Destroy(absl::Duration grace) {
-  channel_.CloseIdle();
-  Writer out;
-  out.Put(Milliseconds(grace));
-  const absl::Time deadline = absl::Now() + grace + absl::Seconds(60);
-  absl::StatusOr<UniqueFd> socket = channel_.Connect(deadline);
-  if (socket.ok()) {
-    absl::Status asked =
-        KeeperChannel::Send(socket->get(), launcher::kDestroy, out.body(), nullptr, 0);
-    if (asked.ok()) {
-      asked = KeeperChannel::Receive(socket->get(), deadline).status();
-      // Then the keeper removes everything and goes; its end of the connection closes with it.
-      if (asked.ok())
-        return WaitFd(socket->get(), POLLRDHUP, deadline, "wait for the session's keeper to go");
-    }
-    if (WaitFd(socket->get(), POLLRDHUP, absl::InfinitePast(), "").ok() == false) return asked;
-  } else if (!absl::IsNotFound(socket.status())) {
-    return socket.status();
-  }
-  // No keeper (any more). What it may have left is removed by its record; nothing left is fine.
-  absl::StatusOr<Record> record = store_->Read(uid_);
-  // Without a record its keeper may still be at work on the rest.
-  if (absl::IsNotFound(record.status())) return store_->Remove(uid_);
-  ABSL_RETURN_IF_ERROR(record.status());
-  return RemoveRemains(*store_, *record);
 }
 
 }  // namespace berth

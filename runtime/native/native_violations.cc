@@ -94,7 +94,8 @@ absl::StatusOr<std::vector<Violation>> ReadViolations(absl::string_view body) {
     violation.pid = in.Get<int32_t>();
     violation.when = absl::FromUnixNanos(static_cast<int64_t>(in.Get<uint64_t>()));
     violation.what = in.GetString();
-    violation.reason = "system call filter";
+    violation.reason =
+        violation.layer == Violation::Layer::kFile ? in.GetString() : "system call filter";
     violation.number = static_cast<int64_t>(first + i + 1);
     violations.push_back(std::move(violation));
   }

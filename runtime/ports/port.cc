@@ -4,8 +4,10 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -19,13 +21,13 @@ namespace berth {
 namespace {
 
 constexpr absl::Duration kLookAgain = absl::Milliseconds(20);
-constexpr int kAttempts = 1000;
+constexpr size_t kAttempts = 1000;
 
 // Kernels before 6.8 do not list sockets that are only bound. Tried, not read from a version.
 bool ListsBoundSockets() {
   static const bool lists = [] {
     PortChoice choice;
-    for (int i = 0; i < kAttempts; ++i) {
+    for (size_t i = 0; i < kAttempts; ++i) {
       const uint16_t port = choice.Next();
       UniqueFd socket;
       if (BindTcp(BindAddress::kLoopback4, port, &socket) != 0) continue;
@@ -79,13 +81,25 @@ bool IsFreePort(uint16_t port) {
 }
 
 absl::StatusOr<uint16_t> FindFreePort() {
+  ABSL_ASSIGN_OR_RETURN(const std::vector<uint16_t> ports, FindFreePorts(1));
+  return ports.front();
+}
+
+absl::StatusOr<std::vector<uint16_t>> FindFreePorts(size_t count) {
   PortChoice choice;
-  for (int i = 0; i < kAttempts; ++i) {
+  std::vector<uint16_t> ports;
+  std::vector<bool> tried(65536);
+  const size_t attempts = std::min(kAttempts + count, tried.size());
+  for (size_t i = 0; i < attempts && ports.size() < count; ++i) {
     const uint16_t port = choice.Next();
-    if (IsFreePort(port)) return port;
+    if (!tried[port] && IsFreePort(port)) ports.push_back(port);
+    tried[port] = true;
   }
-  return absl::ResourceExhaustedError(
-      absl::StrCat("find a free port: none in ", kAttempts, " attempts"));
+  if (ports.size() < count) {
+    return absl::ResourceExhaustedError(absl::StrCat("find ", count, " free ports: ", ports.size(),
+                                                     " in ", attempts, " attempts"));
+  }
+  return ports;
 }
 
 bool IsBound(uint16_t port) { return port != 0 && FindHolders(port).any; }

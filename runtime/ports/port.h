@@ -4,7 +4,9 @@
 #ifndef BERTH_RUNTIME_PORTS_PORT_H_
 #define BERTH_RUNTIME_PORTS_PORT_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -26,6 +28,9 @@ bool IsFreePort(uint16_t port);
 // range out of which the kernel serves outgoing connections, where there is room, so that none of
 // those can take it. ResourceExhausted if none was found.
 absl::StatusOr<uint16_t> FindFreePort();
+
+// So many of them, no two the same, which those of one call after the other may be.
+absl::StatusOr<std::vector<uint16_t>> FindFreePorts(size_t count);
 
 // Whether a process has a TCP socket bound to `port` on any address: listening, connected, or only
 // bound. What the kernel alone still holds after its process (TIME_WAIT, FIN_WAIT) does not count:

@@ -6,6 +6,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdint>
+#include <set>
+#include <vector>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/clock.h"
@@ -66,6 +70,16 @@ TEST(FreePort, IsFreeAndUnbound) {
   EXPECT_GE(*port, 1024);
   EXPECT_TRUE(IsFreePort(*port));
   EXPECT_FALSE(IsBound(*port));
+}
+
+// One by one, of a thousand some would be the same.
+TEST(FreePort, ThoseAskedForAtOnceAreDifferent) {
+  const absl::StatusOr<std::vector<uint16_t>> ports = FindFreePorts(1000);
+  ASSERT_TRUE(ports.ok()) << ports.status();
+  EXPECT_EQ(ports->size(), 1000);
+  EXPECT_EQ(std::set<uint16_t>(ports->begin(), ports->end()).size(), 1000);
+  EXPECT_TRUE(FindFreePorts(0).value().empty());
+  EXPECT_TRUE(absl::IsResourceExhausted(FindFreePorts(65536).status()));
 }
 
 TEST(FreePort, ZeroIsNoPort) {

@@ -2,7 +2,7 @@
 // command line, in turns.
 //
 //   tools/bazel run --config=opt //sandbox/benchmark:sandbox_benchmark -- [--rounds=N] [--fifo]
-//   [--gap_ms=N] [--berth=PATH] [--only=NAME] [--rates] [--existing=N]
+//   [--gap_ms=N] [--berth=PATH] [--only=NAME] [--rates] [--existing=N] [--dir=FOLDER]
 //
 // The policy is the agent preset, the program a static one without libc. `first` is from the
 // request to the program's first instruction, `reaped` to its known exit. bwrap and minijail0 are
@@ -42,6 +42,7 @@
 #include "runtime/native/benchmark/samples.h"
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/benchmark/floors.h"
+#include "sandbox/benchmark/open_cost.h"
 #include "sandbox/compile.h"
 #include "sandbox/launcher/client.h"
 #include "sandbox/launcher/kernel.h"
@@ -55,6 +56,7 @@ ABSL_FLAG(int, gap_ms, 12, "quiet time before each start: what happens at the en
 ABSL_FLAG(std::string, berth, "tools/berth/berth", "the command line");
 ABSL_FLAG(bool, rates, false, "starts per second at 1, 2 and 8 at once, without gaps");
 ABSL_FLAG(int, existing, 0, "measure again beside so many sandboxes that run");
+ABSL_FLAG(std::string, dir, "/var/tmp", "where the workspace is made");
 ABSL_FLAG(std::string, only, "", "measure only what has this in its name");
 ABSL_FLAG(std::string, program, "runtime/native/benchmark/first_instruction", "what to start");
 
@@ -91,6 +93,7 @@ class Bench {
   void Rates();
   void Beside(int count);
   void FilterCost();
+  void ReportCost();
   void Preparations();
 
  private:
@@ -103,7 +106,8 @@ class Bench {
   std::vector<std::string> Bwrap() const;
   std::vector<std::string> Minijail() const;
 
-  std::string dir_ = "/var/tmp/berth-benchmark-XXXXXX", work_, program_, home_ = "/berth-home";
+  std::string dir_ = absl::GetFlag(FLAGS_dir) + "/berth-benchmark-XXXXXX", work_, program_,
+              home_ = "/berth-home";
   PolicyCompiler compiler_{TierReport::Probe()};
   SandboxPlan namespaces_, pooled_, landlock_;
   std::string filter_;  // without notifications, for those who serve none
@@ -420,6 +424,22 @@ void Bench::FilterCost() {
          ns[0], ns[2], ns[1], ns[3]);
 }
 
+// The same where each open is told to the helper first.
+void Bench::ReportCost() {
+  constexpr char kFile[] = "/etc/passwd";
+  printf("ns per open and close of %s, files not told and told:", kFile);
+  for (const Tier tier : {Tier::kNamespaces, Tier::kLandlock}) {
+    const Policy::Builder plain = Policy::Agent(work_).ReadOnly(OwnProgram()).Tier(tier);
+    printf(" %s", std::string(TierName(tier)).c_str());
+    for (const Policy::Builder& each : {plain, Policy::Builder(plain).ReportFiles()}) {
+      auto compiled = compiler_.Compile(*each.Build(), {.home = home_, .tmp_dir = work_});
+      CHECK_OK(compiled);
+      printf(" %.0f", OpenCost(client_.get(), compiled->plan, kFile));
+    }
+  }
+  printf("\n");
+}
+
 // What a command does once before its only start.
 void Bench::Preparations() {
   Samples filter("make the filter"), probe("probe the machine"), launcher("start the launcher");
@@ -453,6 +473,7 @@ int Main() {
                              absl::GetFlag(FLAGS_fifo) ? ", SCHED_FIFO" : ""));
   if (absl::GetFlag(FLAGS_only).empty()) {
     bench.FilterCost();
+    bench.ReportCost();
     bench.Preparations();
   }
   if (absl::GetFlag(FLAGS_rates)) bench.Rates();
@@ -464,6 +485,7 @@ int Main() {
 }  // namespace berth
 
 int main(int argc, char** argv) {
+  if (argc == 3 && strcmp(argv[1], berth::kOpensMode) == 0) return berth::MeasureOpens(argv[2]);
   absl::ParseCommandLine(argc, argv);
   return berth::Main();
 }

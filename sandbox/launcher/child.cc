@@ -2,8 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <linux/close_range.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -12,6 +13,7 @@
 
 #include "sandbox/cgroups/limit_group.h"
 #include "sandbox/launcher/enter/confine.h"
+#include "sandbox/launcher/exec_search.h"
 #include "sandbox/launcher/fd_slots.h"
 #include "sandbox/launcher/kernel.h"
 
@@ -28,41 +30,13 @@ namespace {
 
 [[noreturn]] void Fail(ChildPlan* plan, Step step, int error) { Fail(plan, {step, error}); }
 
-const char* PathOf(const char* const* env) {
-  for (; env != nullptr && *env != nullptr; ++env) {
-    if (strncmp(*env, "PATH=", 5) == 0) return *env + 5;
-  }
-  return "/usr/local/bin:/usr/bin:/bin";
-}
-
-// execve along PATH. Returns the errno that says most: a file that may not be executed over one
-// that is not there.
-int ExecSearch(const char* const* argv_in, const char* const* env_in) {
-  char* const* argv = const_cast<char* const*>(argv_in);
-  char* const* env = const_cast<char* const*>(env_in);
-  const char* name = argv[0];
-  if (name[0] == '\0') return ENOENT;
-  if (strchr(name, '/') != nullptr) {
-    execve(name, argv, env);
-    return errno;
-  }
-  const size_t length = strlen(name);
-  int best = ENOENT;
-  for (const char* at = PathOf(env_in); at != nullptr;) {
-    const char* colon = strchr(at, ':');
-    const size_t size = colon != nullptr ? static_cast<size_t>(colon - at) : strlen(at);
-    char path[PATH_MAX];
-    if (size + length + 2 <= sizeof(path)) {
-      memcpy(path, at, size);
-      size_t used = size;
-      if (size > 0) path[used++] = '/';  // an empty entry is the working directory
-      memcpy(path + used, name, length + 1);
-      execve(path, argv, env);
-      if (errno != ENOENT && errno != ENOTDIR && best == ENOENT) best = errno;
-    }
-    at = colon != nullptr ? colon + 1 : nullptr;
-  }
-  return best;
+// By name: a policy may have refused execveat. By descriptor where there is no /proc.
+int ExecTrampoline(const ChildPlan& plan) {
+  char path[32];
+  snprintf(path, sizeof(path), "/proc/self/fd/%d", plan.trampoline_fd);
+  syscall(SYS_execve, path, plan.argv, plan.env);
+  syscall(SYS_execveat, plan.trampoline_fd, "", plan.argv, plan.env, AT_EMPTY_PATH);
+  return errno;
 }
 
 void AwaitGate(ChildPlan* plan) {
@@ -100,7 +74,7 @@ ChildRequest::ChildRequest(Message* message, bool tells_exit) {
   }
 }
 
-int SendRequest(int socket, const ChildPlan& plan) {
+int SendRequest(int socket, const ChildPlan& plan, bool with_sandbox) {
   uint8_t flags = plan.terminal ? kTerminal : 0;
   int fds[3];
   int count = 0;
@@ -117,11 +91,13 @@ int SendRequest(int socket, const ChildPlan& plan) {
   Writer out;
   out.Put(flags).Put(plan.cwd != nullptr ? plan.cwd : "");
   out.PutList(list(plan.argv)).PutList(list(plan.env));
+  if (with_sandbox) out.Put(plan.sandbox_bytes);
   return SendMessage(socket, kSpawn, out.body(), fds, count);
 }
 
-void RunChild(ChildPlan* plan) {
-  if (plan->shares_files) FdSlots::Separate();
+namespace {
+
+void Join(ChildPlan* plan) {
   FdSlots::RestoreLimit();
   if (plan->dies_with_parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -138,11 +114,15 @@ void RunChild(ChildPlan* plan) {
   } else {
     setpgid(0, 0);
   }
+}
+
+void Place(ChildPlan* plan) {
   // Backwards: 0, the helper's /dev/null, may be wanted as 1 or 2 too.
   for (int i = 2; i >= 0; --i) {
     if (plan->stdio[i] != i && dup2(plan->stdio[i], i) < 0) Fail(plan, Step::kStdio, errno);
   }
   if (plan->terminal && ioctl(0, TIOCSCTTY, 0) != 0) Fail(plan, Step::kSession, errno);
+  if (plan->cwd_fd >= 0 && fchdir(plan->cwd_fd) != 0) Fail(plan, Step::kDirectory, errno);
   // Every helper is in "/" itself.
   if (plan->cwd != nullptr && plan->cwd[0] != '\0' && strcmp(plan->cwd, "/") != 0 &&
       chdir(plan->cwd) != 0) {
@@ -155,28 +135,63 @@ void RunChild(ChildPlan* plan) {
       Fail(plan, Step::kStdio, errno);
     }
   }
+}
 
+// Of one in namespaces its init has given up the future ones, and maybe the others.
+void GiveUp(ChildPlan* plan, bool privileges) {
   // The helper blocks signals and ignores these two; the program begins as if nobody had.
   signal(SIGPIPE, SIG_DFL);
   signal(SIGXFSZ, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-
-  if (plan->sandbox != nullptr) {
-    Failure failure;
-    const bool outside = plan->sandbox->tier == SandboxTier::kLandlock;
-    if ((outside && (!DropFuturePrivileges(*plan->sandbox, &failure) ||
-                     !DropPrivileges(*plan->sandbox, &failure))) ||
-        !Confine(*plan->sandbox, plan->ruleset_fd, plan->report_fd, &failure)) {
-      Fail(plan, failure);
-    }
+  if (plan->sandbox == nullptr) return;
+  Failure failure;
+  const bool outside = plan->sandbox->tier == SandboxTier::kLandlock;
+  if ((outside && !DropFuturePrivileges(*plan->sandbox, &failure)) ||
+      ((outside || privileges) && !DropPrivileges(*plan->sandbox, &failure)) ||
+      !Confine(*plan->sandbox,
+               {.ruleset = plan->ruleset_fd,
+                .report = plan->report_fd,
+                .keep = plan->trampoline_fd >= 0 ? plan->error_fd : -1},
+               &failure)) {
+    Fail(plan, failure);
   }
+}
+
+[[noreturn]] void Execute(ChildPlan* plan) {
   if (plan->exe_fd >= 0) {
     syscall(SYS_execveat, plan->exe_fd, "", plan->argv, plan->env, AT_EMPTY_PATH);
     Fail(plan, Step::kExec, errno);
   }
+  if (plan->trampoline_fd >= 0) Fail(plan, Step::kExec, ExecTrampoline(*plan));
   Fail(plan, Step::kExec, ExecSearch(plan->argv, plan->env));
+}
+
+}  // namespace
+
+void RunChild(ChildPlan* plan) {
+  if (plan->shares_files) FdSlots::Separate();
+  Join(plan);
+  Place(plan);
+  GiveUp(plan, /*privileges=*/false);
+  Execute(plan);
+}
+
+void PrepareChild(ChildPlan* plan) {
+  Join(plan);
+  GiveUp(plan, /*privileges=*/true);
+}
+
+void FinishChild(ChildPlan* plan) {
+  // A table of its own, before it puts anything at the numbers of its parent's streams.
+  if (plan->shares_files) {
+    FdSlots::Separate();
+  } else {
+    CloseRange(~0u, ~0u, CLOSE_RANGE_UNSHARE);
+  }
+  Place(plan);
+  Execute(plan);
 }
 
 namespace {

@@ -19,9 +19,11 @@ namespace berth::launcher {
 struct ChildPlan {
   int stdio[3] = {0, 0, 0};   // 0 is the helper's own /dev/null; others are above 2
   const char* cwd = nullptr;  // null or "": stay
+  int cwd_fd = -1;            // the same by descriptor
   const char* const* argv = nullptr;
   const char* const* env = nullptr;
   int exe_fd = -1;           // executed instead of argv[0], if not -1
+  int trampoline_fd = -1;    // executes argv, if not -1: see trampoline.cc
   int keep_fd = -1;          // becomes descriptor 3, if not -1
   bool own_session = false;  // setsid; otherwise a process group of its own
   bool terminal = false;     // stdin becomes the controlling terminal
@@ -57,12 +59,16 @@ struct ChildRequest {
   UniqueFd stdio[3], exit_socket;
 };
 
-// Sends on what a ChildRequest of another process reads, without exit socket and plan. 0 or an
-// errno.
-int SendRequest(int socket, const ChildPlan& plan);
+// Sends on what a ChildRequest of another process reads, without exit socket, and with the bytes of
+// its sandbox if it is to have them. 0 or an errno.
+int SendRequest(int socket, const ChildPlan& plan, bool with_sandbox = false);
 
 // Never returns. On failure fills plan->error, writes it to error_fd, and exits with 127.
 [[noreturn]] void RunChild(ChildPlan* plan);
+// The same in two parts, for ready_child.h: what does not depend on streams, directory and program,
+// and the rest. The descriptors are shared with the parent between the two.
+void PrepareChild(ChildPlan* plan);
+[[noreturn]] void FinishChild(ChildPlan* plan);
 
 // Starts the child with the parent waiting until it has executed or failed. Puts it into the cgroup
 // `cgroup_fd` if not -1. Returns its pid and *pidfd, or -1 with plan->error. The pid of a child

@@ -21,6 +21,7 @@
 #include "sandbox/base/errno_status.h"
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/base/wait_fd.h"
+#include "sandbox/cgroups/limit_group.h"
 #include "sandbox/launcher/end_group.h"
 #include "sandbox/launcher/kernel.h"
 #include "sandbox/launcher/protocol.h"
@@ -216,6 +217,7 @@ absl::StatusOr<Spawned> LauncherClient::Spawn(const SpawnRequest& request) {
   Message answer;
   {
     absl::MutexLock lock(mutex_);
+    started_ = true;
     ExitPair exit = std::move(next_exit_);
     if (!exit.ours.ok()) {
       ABSL_ASSIGN_OR_RETURN(exit, MakeExitPair());
@@ -252,6 +254,16 @@ absl::StatusOr<int> LauncherClient::Prepare(absl::string_view plan) {
   absl::MutexLock lock(mutex_);
   ABSL_RETURN_IF_ERROR(Ask(kPrepare, out.body(), nullptr, 0, kPrepared, &answer));
   return static_cast<int>(answer.reader().Get<uint32_t>());
+}
+
+void LauncherClient::Expect(const cgroups::GroupLimits& limits, bool encloses) {
+  Writer out;
+  out.Put(limits.memory_bytes).Put(limits.swap_bytes).Put(limits.pids).Put(limits.cpu_millis);
+  out.Put(encloses);
+  absl::MutexLock lock(mutex_);
+  if (std::exchange(started_, true)) return;
+  // If it is lost, the start tells.
+  Send(socket_.get(), kExpect, out.body(), nullptr, 0).IgnoreError();
 }
 
 absl::Status LauncherClient::Stop(pid_t pid, uint32_t grace_ms) {

@@ -24,6 +24,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "sandbox/base/unique_fd.h"
+#include "sandbox/cgroups/limit_group.h"
 #include "sandbox/launcher/protocol.h"
 #include "sandbox/launcher/wire.h"
 
@@ -63,6 +64,10 @@ class LauncherClient {
   // Makes sandboxes of that encoded plan (SandboxTier::kPooled) ready now, instead of after its
   // second start, and returns how many wait for a program. 0: this plan's cannot be prepared.
   absl::StatusOr<int> Prepare(absl::string_view plan);
+  // Says what the limits of the first start will be, and whether it has namespaces and no network,
+  // so that the launcher makes groups and namespaces while its plan is worked out. Later ones find
+  // what those before them have left: then it does nothing.
+  void Expect(const cgroups::GroupLimits& limits, bool encloses);
   // TERM, grace, KILL for the whole tree of a spawned process; its exit socket tells the end.
   absl::Status Stop(pid_t pid, uint32_t grace_ms);
   // The body of kProcessViolationsAre for a spawned process; see sandbox/launcher/protocol.h.
@@ -95,6 +100,7 @@ class LauncherClient {
   mutable absl::Mutex mutex_;
   UniqueFd socket_ ABSL_GUARDED_BY(mutex_);
   ExitPair next_exit_ ABSL_GUARDED_BY(mutex_);  // made while the launcher works on the start before
+  bool started_ ABSL_GUARDED_BY(mutex_) = false;  // something, or is about to
   std::string cgroup_;  // of all that it spawns; "" if they are held otherwise
   pid_t pid_ = 0;
 };

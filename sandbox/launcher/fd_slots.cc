@@ -70,8 +70,8 @@ void FdSlots::Free() {
 
 FdSlots::FdSlots(const ChildPlan& plan) : plan_(plan), all_(Hold()) {
   for (int& fd : plan_.stdio) Put(&fd);
-  for (int* fd : {&plan_.exe_fd, &plan_.keep_fd, &plan_.gate_fd, &plan_.error_fd, &plan_.proxy_fd,
-                  &plan_.report_fd, &plan_.ruleset_fd}) {
+  for (int* fd : {&plan_.exe_fd, &plan_.trampoline_fd, &plan_.keep_fd, &plan_.gate_fd,
+                  &plan_.error_fd, &plan_.proxy_fd, &plan_.report_fd, &plan_.ruleset_fd}) {
     Put(fd);
   }
   if (plan.limit_count > kLimits) all_ = false;

@@ -1,5 +1,5 @@
-// The keeper's parts, for keeper.cc (its life), keeper_output.cc (what the program writes) and
-// keeper_requests.cc (what it is asked).
+// The keeper's parts, for keeper.cc (its life), keeper_output.cc (what the program writes),
+// keeper_requests.cc (what it is asked) and keeper_talk.cc (input and output).
 #ifndef BERTH_SANDBOX_LAUNCHER_KEEPER_IMPL_H_
 #define BERTH_SANDBOX_LAUNCHER_KEEPER_IMPL_H_
 

@@ -45,7 +45,7 @@ Step Keeper::SetUp(Message* message, int* error) {
     *error = failure.error;
     return failure.step;
   }
-  violations_.set_network(sandbox_.network);
+  violations_.SetPlan(sandbox_);
   files_.session = message->TakeFd(0);
   files_.names = message->TakeFd(1);
   files_.run = message->TakeFd(2);
@@ -65,14 +65,14 @@ Step Keeper::SetUp(Message* message, int* error) {
   }
   if (cgroups_) group_ = Cgroup::Home().MakeChild("berth-" + spec_.uid);
   tree_.emplace(group_.MakeChild("main"));
-  execs_.emplace(&group_);
+  execs_.emplace(&group_, &OpenExecutable);
   if (Failure failure; !limits_.Make(sandbox_, group_.dir_fd(), "berth-" + spec_.uid, &failure)) {
     *error = failure.error;
     return failure.step;
   }
   execs_->ShareLimits(&limits_);
   execs_->ShareViolations(&violations_);
-  if (Failure failure; !proxy_.Start(sandbox_, &failure)) {
+  if (Failure failure; !proxy_.Start(sandbox_, &OpenExecutable, &failure)) {
     *error = failure.error;
     return failure.step;
   }

@@ -49,12 +49,13 @@ inline uint64_t NowNs() {
 // A system call that leaves errno alone: for a thread without thread-local storage of its own.
 // Returns a negative errno.
 [[gnu::always_inline]] inline long RawCall(long number, long a = 0, long b = 0, long c = 0,
-                                           long d = 0) {
+                                           long d = 0, long e = 0) {
 #if defined(__x86_64__)
   register long r10 asm("r10") = d;
+  register long r8 asm("r8") = e;
   asm volatile("syscall"
                : "+a"(number)
-               : "D"(a), "S"(b), "d"(c), "r"(r10)
+               : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
                : "rcx", "r11", "memory");
   return number;
 #elif defined(__aarch64__)
@@ -62,11 +63,14 @@ inline uint64_t NowNs() {
   register long x1 asm("x1") = b;
   register long x2 asm("x2") = c;
   register long x3 asm("x3") = d;
+  register long x4 asm("x4") = e;
   register long x8 asm("x8") = number;
-  asm volatile("svc 0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3), "r"(x8) : "memory");
+  asm volatile("svc 0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x8) : "memory");
   return x0;
 #endif
 }
+
+inline long RawPointer(const void* pointer) { return reinterpret_cast<long>(pointer); }
 
 // The end of a child that shares its caller's memory. _exit would have a sanitizer sum up the
 // caller.

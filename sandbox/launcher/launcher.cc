@@ -14,6 +14,7 @@
 
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/cgroups/layout.h"
+#include "sandbox/cgroups/limit_group.h"
 #include "sandbox/launcher/cgroup.h"
 #include "sandbox/launcher/child.h"
 #include "sandbox/launcher/enter/plan_cache.h"
@@ -30,7 +31,10 @@ namespace {
 
 class Launcher {
  public:
-  Launcher(int self, const char* tag) : self_(self), tag_(tag) {}
+  explicit Launcher(const LauncherSetting& setting) : setting_(setting) {
+    workloads_.UseTrampoline(setting.trampoline_fd);
+    if (setting.once) workloads_.KeepNothing();
+  }
   int Run();
 
  private:
@@ -39,11 +43,10 @@ class Launcher {
   void Spawn(Message* message, uint64_t received);
   void StartKeeper(Message* message);
 
-  const int self_;
-  const std::string tag_;
+  const LauncherSetting setting_;
   PlanCache plans_;
   Cgroup group_;
-  Workloads workloads_{&group_};
+  Workloads workloads_{&group_, setting_.open_program};
 };
 
 void Launcher::Spawn(Message* message, uint64_t received) {
@@ -61,6 +64,7 @@ void Launcher::StartKeeper(Message* message) {
   Reader in = message->reader();
   const char* title = in.GetString();
   const UniqueFd control = message->TakeFd(0);
+  const UniqueFd program(setting_.open_program());
   // It is in the launcher's own group, so what the launcher can do with groups it can.
   const char* argv[] = {"berth-keeper", kKeeperMode, title,
                         group_.ok() ? kCgroupTree : kSubreaperTree, nullptr};
@@ -68,15 +72,17 @@ void Launcher::StartKeeper(Message* message) {
   ChildPlan plan;
   plan.argv = argv;
   plan.env = env;
-  plan.exe_fd = self_;
+  plan.exe_fd = program.get();
   plan.keep_fd = control.get();
   plan.own_session = true;
   plan.dies_with_parent = false;
   int pidfd = -1;
-  if (in.done() && control.ok()) {
-    StartChild(&plan, -1, &pidfd);
-  } else {
+  if (!in.done() || !control.ok()) {
     plan.error = {Step::kRequest, EINVAL};
+  } else if (!program.ok()) {
+    plan.error = {Step::kClone, errno};
+  } else {
+    StartChild(&plan, -1, &pidfd);
   }
   if (pidfd >= 0) close(pidfd);
   Writer out;
@@ -106,6 +112,17 @@ void Launcher::Handle(Message* message) {
       SendMessage(kControlFd, kProcessViolationsAre, out.body(), nullptr, 0);
       return;
     }
+    case kExpect: {
+      Reader in = message->reader();
+      cgroups::GroupLimits limits;
+      limits.memory_bytes = in.Get<int64_t>();
+      limits.swap_bytes = in.Get<int64_t>();
+      limits.pids = in.Get<int64_t>();
+      limits.cpu_millis = in.Get<int64_t>();
+      const bool encloses = in.Get<bool>();
+      if (in.done()) workloads_.Expect(limits, encloses);
+      return;
+    }
     case kPrepare: {
       Reader in = message->reader();
       ChildPlan plan;
@@ -128,10 +145,14 @@ bool Launcher::SayHello() {
   if (!ReadProcStat(getpid(), &stat)) return false;
   struct stat space;
   if (::stat("/proc/self/ns/pid", &space) != 0) space.st_ino = 0;
-  // How the reaper knows, when this process was killed, whose the group was.
-  const std::string name = "berth-" + tag_ + "-" + std::to_string(getpid()) + "-" +
-                           std::to_string(stat.start_time) + "-" + std::to_string(space.st_ino);
   cgroups::Layout layout = cgroups::Layout::Read();
+  // The host may still be finding out.
+  Message message;
+  if (ReceiveMessage(kControlFd, &message) != 0 || message.type != kTag) return false;
+  // How the reaper knows, when this process was killed, whose the group was.
+  const std::string name = std::string("berth-") + message.reader().GetString() + "-" +
+                           std::to_string(getpid()) + "-" + std::to_string(stat.start_time) + "-" +
+                           std::to_string(space.st_ino);
   group_ = Cgroup::Home(layout).MakeChild(name);
   // For as long as this process lives, in whichever pid namespace: how the reaper knows that the
   // group is in use.
@@ -148,6 +169,11 @@ bool Launcher::SayHello() {
 int Launcher::Run() {
   ChildSignals signals;
   bool open = SayHello();
+  if (!open) {
+    // The host has gone meanwhile: nobody waits for a farewell.
+    group_.Remove();
+    return 2;
+  }
   Message message;
   // Once the host is gone, so is everything that it spawned: this ends when the last of it has.
   while (open || !workloads_.empty()) {
@@ -181,9 +207,9 @@ int Launcher::Run() {
 
 }  // namespace
 
-int RunLauncher(int self, const char* tag) {
+int RunLauncher(const LauncherSetting& setting) {
   FdSlots::Reserve();
-  return Launcher(self, tag).Run();
+  return Launcher(setting).Run();
 }
 
 }  // namespace berth::launcher

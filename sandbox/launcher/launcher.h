@@ -3,11 +3,21 @@
 #ifndef BERTH_SANDBOX_LAUNCHER_LAUNCHER_H_
 #define BERTH_SANDBOX_LAUNCHER_LAUNCHER_H_
 
+#include "sandbox/launcher/own_program.h"
+
 namespace berth::launcher {
 
-// Serves kControlFd until the other side closes it. `self` executes this program again; `tag` is in
-// the name of its cgroup. Returns the exit code.
-int RunLauncher(int self, const char* tag);
+struct LauncherSetting {
+  OpenProgram open_program = &OpenExecutable;
+  int trampoline_fd = -1;  // see trampoline.cc
+  // Its host starts one thing: what is left of that is removed at once, and nothing is made ready
+  // for another.
+  bool once = false;
+};
+
+// Serves kControlFd until the other side closes it; the first message there (kTag) has the tag that
+// is in the name of its cgroup. Returns the exit code.
+int RunLauncher(const LauncherSetting& setting);
 
 }  // namespace berth::launcher
 

@@ -3,19 +3,18 @@
 // is no use to anybody else.
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sandbox/base/unique_fd.h"
 #include "sandbox/launcher/keeper.h"
 #include "sandbox/launcher/launcher.h"
 #include "sandbox/launcher/pane.h"
 #include "sandbox/launcher/pane_protocol.h"
 #include "sandbox/launcher/protocol.h"
+#include "sandbox/launcher/settle_in.h"
 #include "sandbox/network/proxy.h"
 #include "sandbox/network/proxy_config.h"
 
@@ -38,21 +37,10 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (!pane) fcntl(kControlFd, F_SETFD, FD_CLOEXEC);
-  // Whatever the host ignored or caught is as at boot here, but for SIGPIPE and SIGXFSZ: a reader
-  // that goes away and a log that has reached the user's limit for files are errnos.
-  for (int signal_number = 1; signal_number < NSIG; ++signal_number) signal(signal_number, SIG_DFL);
-  signal(SIGPIPE, SIG_IGN);
-  signal(SIGXFSZ, SIG_IGN);
-  if (chdir("/") != 0) return 2;  // keeps no file system busy
-  // Nobody of the same user may look into a helper that holds the descriptors of others.
-  prctl(PR_SET_DUMPABLE, 0);
-
-  const berth::UniqueFd self(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
-  if (strcmp(argv[1], kLauncherMode) == 0) {
-    setsid();  // the host's terminal and its signals are not ours
-    prctl(PR_SET_NAME, "berth-launcher");
-    return RunLauncher(self.get(), argc > 2 ? argv[2] : "");
-  }
+  const bool launcher = strcmp(argv[1], kLauncherMode) == 0;
+  if (launcher) LeaveGroup();
+  if (!SettleIn()) return 2;
+  if (launcher) return RunLauncher({});
   if (pane) {
     prctl(PR_SET_NAME, "berth-pane");
     return RunPane(argv[2], argv[3]);

@@ -61,7 +61,7 @@ enum class TreeKind : uint8_t { kCgroup = 0, kSubreaper = 1 };
 // To and from the launcher, over its control socket. One request, one answer; but a start is
 // answered on a socket of its own, so that those who ask for others need not wait.
 enum LauncherMessage : uint16_t {
-  // From the launcher, once: str cgroup path (of its own group, "" if none), u64 pid.
+  // From the launcher, once, after kTag: str cgroup path (of its own group, "" if none), u64 pid.
   kHello = 1,
   // u8 kHas… and kTerminal, str cwd ("" = the launcher's), list argv, list env, bytes SandboxPlan
   // ("" = none).
@@ -88,10 +88,16 @@ enum LauncherMessage : uint16_t {
   kFarewell = 10,
   // u8 Step (kNone: it runs), i32 errno.
   kKeeperStarted = 11,
+  // i64 bytes of memory, i64 of swap, i64 pids, i64 thousandths of a core (negative: no limit), u8
+  // whether it has namespaces and no network: what is asked for next is such a sandbox. No answer.
+  kExpect = 13,
+  // To the launcher, first of all: str tag, for the name of its group. No answer but kHello.
+  kTag = 12,
 };
 
 // On the exit socket of a process that runs. The message stays there to be peeked at; the socket is
-// closed once the last process of the tree is gone.
+// closed once the last process of the tree is gone. If until then its policy has stopped it from
+// nothing, kNothingStopped is sent before: who finds both need not ask what it was.
 struct ExitNotice {
   int32_t code = 0;
   int32_t signal = 0;
@@ -99,6 +105,8 @@ struct ExitNotice {
   uint8_t reason = 0;   // EndReason, if not 0
   uint8_t padding[6] = {};
 };
+
+inline constexpr char kNothingStopped[1] = {'n'};
 
 // To and from a keeper. The first connection is the one it was started with (the owner's); others
 // are accepted on its socket. Each request has one answer: kOk with the fields given, or kFailed
@@ -145,7 +153,8 @@ enum KeeperMessage : uint16_t {
   kWait = 119,    // Answer, once it has ended: as kStop.
   kRename = 120,  // str name
   // u64 since. Answer: u64 total, u64 number of the first that follows, u32 count, then for each:
-  // u8 layer (as Violation::Layer), i32 pid, u64 ns since 1970, str what; then u8 SandboxNetwork.
+  // u8 layer (as Violation::Layer), i32 pid, u64 ns since 1970, str what, and of the layer kFile
+  // str why; then u8 SandboxNetwork.
   kViolations = 122,
   // As kViolations, but answered only once there are more than `since`, or nothing of the session
   // runs any more. kFailed ENOTSUP of a session without a policy.

@@ -37,8 +37,10 @@ struct SandboxMount {
     kDev = 4,      // a small /dev: null zero full random urandom tty pts ptmx shm fd stdin stdout
     kSymlink = 5,  // target is a link to source
     kMask = 6,     // an empty, read-only directory or file over what target is
-    kCarve = 7,    // target becomes read-only; if it does not exist it is kept from being made
+    kCarve = 7,  // target becomes read-only; if it does not exist it is kept from being made; with
+                 // a source it is a symlink to that, and stays one
     kOverlay = 8,  // lower = source, `upper`, `work`: copy-on-write
+    kText = 9,     // a file of our own; source is what it says
   };
   Kind kind = Kind::kBind;
   bool read_only = false;
@@ -57,21 +59,38 @@ struct LandlockRule {
   bool optional = false;
 };
 
+// A name of the host's that leads elsewhere.
+struct SandboxLink {
+  std::string path = {}, text = {};
+};
+
 struct SandboxRlimit {
   int32_t resource = 0;
   uint64_t value = 0;
 };
 
 struct SandboxPlan {
-  std::string hash;  // of the policy: plans with the same one are the same
   SandboxTier tier = SandboxTier::kNone;
   SandboxNetwork network = SandboxNetwork::kNone;
   std::vector<SandboxMount> mounts;
   uint64_t landlock_fs = 0, landlock_net = 0, landlock_scope = 0;  // handled access rights
   std::vector<LandlockRule> landlock;
-  std::string filter;       // an array of sock_filter; "" loads none
-  bool notifies = false;    // the filter has SECCOMP_RET_USER_NOTIF: to be served and reported
+  std::string filter;     // an array of sock_filter; "" loads none
+  bool notifies = false;  // the filter has SECCOMP_RET_USER_NOTIF: to be served and reported
+  // Calls that the filter notifies only to have them told: each goes on, and if it names what the
+  // plan does not give, that is noted. Empty: files are not told.
+  std::vector<int32_t> told_calls;
+  // With told_calls, of the tier kLandlock: links of the host's that lead to what the rules name.
+  std::vector<SandboxLink> links;
+  // With told_calls, of the others: folders that are not there and that a carve-out is in, so that
+  // they become read-only as a whole.
+  std::vector<std::string> missing;
+  // With told_calls: what would be shown if the host had it.
+  std::vector<std::string> absent;
   bool keeps_caps = false;  // otherwise every capability set is emptied
+  // The filter allows what the helper does between loading it and the program: it can be loaded
+  // ahead (ready_child.h).
+  bool ready_child = false;
   std::vector<SandboxRlimit> rlimits;
   std::string hostname;
   std::string proxy_socket;  // kProxy: the host's unix socket of the proxy, made reachable inside

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "absl/base/attributes.h"
@@ -20,12 +19,14 @@
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "sandbox/base/errno_status.h"
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/launcher/helper_image.h"
 #include "sandbox/launcher/kernel.h"
 #include "sandbox/launcher/protocol.h"
+#include "sandbox/launcher/wire.h"
 
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x0010U
@@ -34,32 +35,25 @@
 namespace berth::launcher {
 namespace {
 
-// Sealed: nobody can change the program that runs with others' descriptors (CVE-2019-5736).
-absl::StatusOr<UniqueFd> HelperImageFd() {
-  constexpr unsigned kFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-  UniqueFd fd(memfd_create("berth-helper", kFlags | MFD_EXEC));
-  if (!fd.ok() && errno == EINVAL)
-    fd = UniqueFd(memfd_create("berth-helper", kFlags));  // before 6.3
-  if (!fd.ok()) return ErrnoStatus(errno, "make a memfd for the helper");
-  for (std::string_view image = HelperImage(); !image.empty();) {
-    const ssize_t n = write(fd.get(), image.data(), image.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return ErrnoStatus(errno, "write the helper into its memfd");
-    image.remove_prefix(static_cast<size_t>(n));
-  }
-  if (fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) {
-    return ErrnoStatus(errno, "seal the helper");
-  }
-  return fd;
+ABSL_CONST_INIT absl::Mutex offered_mutex(absl::kConstInit);
+int offered ABSL_GUARDED_BY(offered_mutex) = -1;
+
+UniqueFd TakeOffered() {
+  absl::MutexLock lock(offered_mutex);
+  return UniqueFd(std::exchange(offered, -1));
 }
 
-ABSL_CONST_INIT absl::Mutex ahead_mutex(absl::kConstInit);
-HelperAhead* ahead ABSL_GUARDED_BY(ahead_mutex) = nullptr;
+absl::Status SendTag(int control, const std::string& tag) {
+  Writer out;
+  out.Put(tag);
+  const int error = SendMessage(control, kTag, out.body(), nullptr, 0);
+  if (error == EPIPE || error == ECONNRESET) return absl::UnavailableError("the launcher is gone");
+  return error == 0 ? absl::OkStatus() : ErrnoStatus(error, "tell the launcher its name");
+}
 
 // Shared by the host and the two children, which run while it waits.
 struct Plan {
   int image, control, null;
-  const char* tag;
   int error = 0;
 };
 
@@ -88,7 +82,7 @@ BERTH_IN_CHILD void ExecHelper(void* arg) {
   }
   // The host may have descriptors without O_CLOEXEC; none of them is the helper's business.
   CloseRange(4, ~0u, CLOSE_RANGE_CLOEXEC);
-  const char* argv[] = {"berth-launcher", kLauncherMode, plan->tag, nullptr};
+  const char* argv[] = {"berth-launcher", kLauncherMode, nullptr};
   const char* env[] = {nullptr};
   syscall(SYS_execveat, image, "", argv, env, AT_EMPTY_PATH);
   Fail(plan, -errno);
@@ -105,28 +99,38 @@ BERTH_IN_CHILD void CloneHelper(void* arg) {
 
 }  // namespace
 
-HelperAhead::HelperAhead() : making_([this] { image_ = HelperImageFd(); }) {
-  absl::MutexLock lock(ahead_mutex);
-  ahead = this;
-}
-
-HelperAhead::~HelperAhead() {
-  absl::MutexLock lock(ahead_mutex);
-  if (ahead == this) ahead = nullptr;
-}
-
-absl::StatusOr<UniqueFd> HelperAhead::Take() {
-  {
-    absl::MutexLock lock(ahead_mutex);
-    if (HelperAhead* const made = std::exchange(ahead, nullptr); made != nullptr) {
-      made->making_.Wait();
-      return std::move(made->image_);
-    }
+UniqueFd SealedProgram(const char* name, absl::string_view program) {
+  constexpr unsigned kFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+  UniqueFd fd(memfd_create(name, kFlags | MFD_EXEC));
+  if (!fd.ok() && errno == EINVAL) fd = UniqueFd(memfd_create(name, kFlags));  // before 6.3
+  while (fd.ok() && !program.empty()) {
+    const ssize_t n = write(fd.get(), program.data(), program.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return UniqueFd();
+    program.remove_prefix(static_cast<size_t>(n));
   }
-  return HelperImageFd();
+  // Nobody can change the program that runs with others' descriptors (CVE-2019-5736).
+  if (fd.ok() &&
+      fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) {
+    return UniqueFd();
+  }
+  return fd;
 }
+
+UniqueFd SealedHelper() { return SealedProgram("berth-helper", HelperImage()); }
+
+void OfferHelper(UniqueFd control) {
+  absl::MutexLock lock(offered_mutex);
+  offered = control.release();
+}
+
+void WithdrawHelper() { TakeOffered().reset(); }
 
 absl::StatusOr<UniqueFd> StartHelper(const std::string& tag) {
+  if (UniqueFd control = TakeOffered(); control.ok()) {
+    ABSL_RETURN_IF_ERROR(SendTag(control.get(), tag));
+    return control;
+  }
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
     return ErrnoStatus(errno, "make the launcher's socket");
@@ -135,9 +139,12 @@ absl::StatusOr<UniqueFd> StartHelper(const std::string& tag) {
   const UniqueFd theirs(pair[1]);
   const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!null.ok()) return ErrnoStatus(errno, "open /dev/null");
-  ABSL_ASSIGN_OR_RETURN(const UniqueFd image, HelperAhead::Take());
+  const UniqueFd image = SealedHelper();
+  if (!image.ok()) return ErrnoStatus(errno, "put the helper into its memfd");
+  // It waits there for the launcher.
+  ABSL_RETURN_IF_ERROR(SendTag(ours.get(), tag));
 
-  Plan plan{image.get(), theirs.get(), null.get(), tag.c_str()};
+  Plan plan{image.get(), theirs.get(), null.get()};
   // No handler of the host may run in a child that shares its memory.
   sigset_t all, old;
   sigfillset(&all);

@@ -5,28 +5,23 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "sandbox/base/beside.h"
+#include "absl/strings/string_view.h"
 #include "sandbox/base/unique_fd.h"
 
 namespace berth::launcher {
 
-// For a program that starts its only helper soon: gets it ready beside what else is done while this
-// lives. The next StartHelper takes it. One at a time.
-class HelperAhead {
- public:
-  HelperAhead();
-  ~HelperAhead();
-  // What is ready, or a new one.
-  static absl::StatusOr<UniqueFd> Take();
-
- private:
-  absl::StatusOr<UniqueFd> image_;
-  Beside making_;
-};
-
 // Runs the helper in launcher mode. Returns the other end of its control socket. It is not a child
-// of this process. `tag` is in the name of the cgroup that it makes.
+// of this process, unless it was offered. `tag` is in the name of the cgroup that it makes.
 absl::StatusOr<UniqueFd> StartHelper(const std::string& tag);
+
+// For a program that has a launcher already (forked.h): the next StartHelper takes that.
+void OfferHelper(UniqueFd control);
+// It is not to be taken any more, and hears so if it was not.
+void WithdrawHelper();
+
+// The helper's program, or any, in a sealed memfd. Not ok(): errno.
+UniqueFd SealedHelper();
+UniqueFd SealedProgram(const char* name, absl::string_view program);
 
 }  // namespace berth::launcher
 

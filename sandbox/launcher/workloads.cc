@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,11 +48,25 @@ void Workloads::GiveBack(Workload* workload) {
   // Where a group was killed once, Linux 6.18 kills at birth each child that is cloned into it from
   // another group: it compares how often the two were killed, to catch those that are born during a
   // kill.
-  if (workload->killed || LimitsTree(*workload)) {
+  if (!keeps_ || workload->killed || LimitsTree(*workload)) {
     group.Remove();
   } else {
     free_groups_.push_back(std::move(group));
   }
+}
+
+// After our own group, which is named after this process: what is left when it is killed is found
+// by that.
+std::string Workloads::LimitsName() {
+  const std::string& path = group_->path();
+  const std::string name =
+      path.empty() ? "berth-" + std::to_string(getpid()) : path.substr(path.rfind('/') + 1);
+  return name + "-p" + std::to_string(++limit_count_);
+}
+
+const cgroups::Layout& Workloads::layout() {
+  if (!layout_.has_value()) layout_ = cgroups::Layout::Read();
+  return *layout_;
 }
 
 bool Workloads::MakeLimits(Workload* workload, ChildPlan* plan) {
@@ -64,18 +79,11 @@ bool Workloads::MakeLimits(Workload* workload, ChildPlan* plan) {
     return true;
   }
   const int tree = workload->tree.has_value() ? workload->tree->cgroup_fd() : -1;
-  // After our own group, which is named after this process: what is left when it is killed is found
-  // by that.
-  const std::string& path = group_->path();
-  const std::string name =
-      path.empty() ? "berth-" + std::to_string(getpid()) : path.substr(path.rfind('/') + 1);
-  if (!layout_.has_value()) layout_ = cgroups::Layout::Read();
-  return workload->limits.Make(*layout_, *plan->sandbox, tree,
-                               name + "-p" + std::to_string(++limit_count_), &plan->error);
+  return workload->limits.Make(layout(), wanted, tree, LimitsName(), &plan->error);
 }
 
 void Workloads::GiveBackLimits(Workload* workload) {
-  if (!workload->limits.group().separate() || free_limits_.size() >= kMostKept) {
+  if (!keeps_ || !workload->limits.group().separate() || free_limits_.size() >= kMostKept) {
     if (!workload->limits.Remove()) limits_left_ = true;
   } else {
     // Now, when nobody waits for a start.
@@ -106,7 +114,11 @@ void Workloads::Note(Workload* workload) {
 
 void Workloads::Forget(Workload* workload) {
   Unwatch(workload);
+  if (workload->violations.total() == 0 && shared_violations_ == nullptr && workload->told) {
+    send(workload->exit_socket.get(), kNothingStopped, sizeof(kNothingStopped), MSG_NOSIGNAL);
+  }
   if (workload->violations.total() > 0) {
+    workload->violations.DropPlan();
     ended_.push_back({workload->program, std::move(workload->violations)});
     if (ended_.size() > kMostEnded) ended_.pop_front();
   }
@@ -116,6 +128,9 @@ void Workloads::Forget(Workload* workload) {
     TellFailure(workload->exit_socket.get(), *workload->starting);
   } else {
     workload->proxy.Stop();
+    // Who waits for the end of it need not wait for the groups, which are empty.
+    workload->enclosure.Release();
+    workload->exit_socket.reset();
     if (workload->tree.has_value()) GiveBack(workload);
     GiveBackLimits(workload);
   }
@@ -156,6 +171,7 @@ void Workloads::Stop(pid_t program, uint32_t grace_ms) {
 
 void Workloads::StopAll(uint32_t grace_ms) {
   DropSpares();
+  DropEarly();
   for (auto& workload : all_) Stop(workload.get(), grace_ms);
 }
 

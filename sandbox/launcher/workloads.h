@@ -25,6 +25,8 @@
 #include "sandbox/launcher/enter/rulesets.h"
 #include "sandbox/launcher/enter/tree_limits.h"
 #include "sandbox/launcher/enter/violations.h"
+#include "sandbox/launcher/own_program.h"
+#include "sandbox/launcher/ready_child.h"
 #include "sandbox/launcher/tree.h"
 #include "sandbox/launcher/wire.h"
 #include "sandbox/network/proxy_child.h"
@@ -34,8 +36,12 @@ namespace berth::launcher {
 class Workloads {
  public:
   // Trees are held by groups made in `group`, or by supervisors if it is not ok(). It must outlive
-  // this.
-  explicit Workloads(const Cgroup* group) : group_(group) {}
+  // this. `open_program` gives what a proxy is started from.
+  Workloads(const Cgroup* group, OpenProgram open_program)
+      : group_(group), open_program_(open_program) {}
+
+  // Programs in namespaces are executed by this one: see trampoline.cc.
+  void UseTrampoline(int fd) { trampoline_fd_ = fd; }
 
   // All that is started from now on is under these, a session's, instead of those of its own plan.
   // They must outlive this.
@@ -44,6 +50,11 @@ class Workloads {
   void ShareViolations(ViolationLog* log) { shared_violations_ = log; }
   // As it was read when the group was made.
   void UseLayout(cgroups::Layout layout) { layout_ = std::move(layout); }
+  // Otherwise groups, and sandboxes of the tier kPooled, are kept for later starts.
+  void KeepNothing() { keeps_ = false; }
+  // A start with these limits is asked for soon: its groups are made now, and its init if it is one
+  // with namespaces and no network.
+  void Expect(const cgroups::GroupLimits& limits, bool encloses);
   // Removes what is kept for later starts. Call it last. False if something of theirs or of the
   // starts before is left.
   bool RemoveKept();
@@ -98,6 +109,9 @@ class Workloads {
     std::optional<Tree> tree;  // not if supervised, or held by `init` alone
     UniqueFd supervisor_hold;  // see supervisor.h
     UniqueFd init;             // of a sandbox with namespaces
+    // Of a spare without them: its program's process, and the ruleset that it is under.
+    std::unique_ptr<ReadyChild> ready = {};
+    uint64_t ruleset = 0;
     Enclosure enclosure;
     ViolationLog violations;
     TreeLimits limits;  // its own
@@ -127,6 +141,9 @@ class Workloads {
   // The host's mounts have changed.
   void ForgetMounts();
   bool MakeLimits(Workload* workload, ChildPlan* plan);
+  // The next name for groups in v1 hierarchies.
+  std::string LimitsName();
+  const cgroups::Layout& layout();
   void GiveBackLimits(Workload* workload);
   // workloads_start.cc
   std::unique_ptr<Workload> NewWorkload(const SandboxPlan* sandbox);
@@ -136,6 +153,10 @@ class Workloads {
   void GiveUp(Workload* workload);
   bool Limit(Workload* workload, ChildPlan* plan);
   bool StartProgram(Workload* workload, ChildPlan* plan, int* pidfd);
+  static bool RunReady(Workload* workload, ChildPlan* plan, int* pidfd);
+  // What Expect has made, if it is of use for this plan.
+  std::unique_ptr<Workload> TakeEarly(ChildPlan* plan);
+  void DropEarly();
   bool StartEnclosed(Workload* workload, ChildPlan* plan, const Enclosure* joins);
   bool AwaitEnclosed(Workload* workload, ChildPlan* plan, int* pidfd);
   // Null with plan->error, and *exit_socket as it was. Of one that is enclosed only its init is
@@ -150,7 +171,10 @@ class Workloads {
   // After a start: makes ready for the next, of the same plan if its tier is kPooled.
   void Prepare(const ChildPlan& plan);
   Prepared* PreparedFor(const ChildPlan& plan);
+  bool CanBePrepared(const SandboxPlan& plan) const;
   bool MakeSpare(Prepared* kind);
+  bool MakeReadySpare(Workload* spare, ChildPlan* plan);
+  bool IsOfUse(Workload* spare, const ChildPlan& plan);
   void MakeSpares(Prepared* kind);
   std::unique_ptr<Workload> TakeSpare(const ChildPlan& plan);
   void Discard(std::unique_ptr<Workload> spare);
@@ -178,6 +202,9 @@ class Workloads {
   void GiveBack(Workload* workload);
 
   const Cgroup* group_;
+  const OpenProgram open_program_;
+  int trampoline_fd_ = -1;
+  bool keeps_ = true;
   // One descriptor for all of them: a start does not cost more because others run.
   UniqueFd events_{epoll_create1(EPOLL_CLOEXEC)};
   std::vector<Cgroup> free_groups_;  // empty ones, kept: making one costs as much as a fork
@@ -191,6 +218,8 @@ class Workloads {
   std::unordered_map<pid_t, Workload*> by_pid_;  // those that run
   std::vector<Workload*> noted_;
   std::vector<Prepared> prepared_;
+  std::unique_ptr<Workload> early_;
+  uint64_t early_since_ = 0;
   MountWatch mounts_;  // since something was prepared
   Rulesets rulesets_;
   std::optional<cgroups::Layout> layout_;

@@ -1,4 +1,5 @@
-// The part of Workloads that keeps sandboxes ready for the tier `pooled`.
+// The part of Workloads that keeps sandboxes ready: of the tier `pooled`, and, without namespaces,
+// of the tier `landlock`.
 //
 // A spare is a Workload without a program: its init is parked (enter/init.h) with all of its
 // namespaces, its groups and its limits, and with every mount that nobody can see or disturb. It is
@@ -10,6 +11,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,8 +36,12 @@ constexpr uint64_t kIdleNs = uint64_t{60} * 1000000000;
 constexpr uint64_t kQuietNs = 5000000;
 constexpr size_t kMostMounts = kMaxReportText / sizeof(SourceIdentity);
 
-// One start has a proxy and a token of its own; an overlay's layers can be in use once.
-bool CanBePrepared(const SandboxPlan& plan) {
+}  // namespace
+
+bool Workloads::CanBePrepared(const SandboxPlan& plan) const {
+  // A supervisor knows what to run from its birth.
+  if (plan.tier == SandboxTier::kLandlock) return group_->ok() && ReadyChild::Fits(plan);
+  // One start has a proxy and a token of its own; an overlay's layers can be in use once.
   if (plan.tier != SandboxTier::kPooled || plan.network == SandboxNetwork::kProxy ||
       plan.mounts.size() > kMostMounts) {
     return false;
@@ -44,8 +50,6 @@ bool CanBePrepared(const SandboxPlan& plan) {
     return mount.kind == SandboxMount::Kind::kOverlay;
   });
 }
-
-}  // namespace
 
 Workloads::Prepared* Workloads::PreparedFor(const ChildPlan& plan) {
   for (Prepared& kind : prepared_) {
@@ -57,17 +61,27 @@ Workloads::Prepared* Workloads::PreparedFor(const ChildPlan& plan) {
 std::unique_ptr<Workloads::Workload> Workloads::TakeSpare(const ChildPlan& plan) {
   if (mounts_.fd() >= 0 && mounts_.Changed()) ForgetMounts();
   Prepared* kind = plan.sandbox != nullptr ? PreparedFor(plan) : nullptr;
+  if (kind != nullptr && kind->sandbox.tier == SandboxTier::kLandlock && plan.own_session) {
+    return nullptr;
+  }
   while (kind != nullptr && !kind->spares.empty()) {
     std::unique_ptr<Workload> spare = std::move(kind->spares.front());
     kind->spares.erase(kind->spares.begin());
-    if (spare->enclosure.Take(plan)) return spare;
+    if (IsOfUse(spare.get(), plan)) return spare;
     Discard(std::move(spare));
   }
   return nullptr;
 }
 
+bool Workloads::IsOfUse(Workload* spare, const ChildPlan& plan) {
+  if (spare->ready == nullptr) return spare->enclosure.Take(plan);
+  return spare->ready->waits() && rulesets_.Get(plan.sandbox_bytes, *plan.sandbox) >= 0 &&
+         rulesets_.last() == spare->ruleset;
+}
+
 void Workloads::Discard(std::unique_ptr<Workload> spare) {
   PidfdSignal(spare->init.get(), SIGKILL);
+  spare->ready = nullptr;
   Add(std::move(spare));  // until it is reaped
 }
 
@@ -79,18 +93,42 @@ bool Workloads::MakeSpare(Prepared* kind) {
   auto spare = NewWorkload(&kind->sandbox);
   ChildPlan plan;
   plan.sandbox = &kind->sandbox;
-  int init = -1;
-  if (Limit(spare.get(), &plan)) {
+  plan.trampoline_fd = trampoline_fd_;
+  plan.sandbox_bytes = kind->plan;
+  bool made = Limit(spare.get(), &plan);
+  if (made && kind->sandbox.tier == SandboxTier::kLandlock) {
+    made = MakeReadySpare(spare.get(), &plan);
+  } else if (made) {
     const int group = spare->tree.has_value() ? spare->tree->cgroup_fd() : -1;
+    int init = -1;
     spare->pid = spare->enclosure.Park(&plan, group, &init);
+    spare->init.reset(init);
+    made = spare->init.ok();
   }
-  spare->init.reset(init);
-  if (!spare->init.ok()) {
+  if (!made) {
     GiveUp(spare.get());
     return false;
   }
   kind->spares.push_back(std::move(spare));
   return true;
+}
+
+bool Workloads::MakeReadySpare(Workload* spare, ChildPlan* plan) {
+  if (!spare->tree.has_value()) return false;
+  const bool notifies = plan->sandbox->notifies;
+  if (notifies && !spare->enclosure.Listen(plan)) return false;
+  plan->ruleset_fd = rulesets_.Get(plan->sandbox_bytes, *plan->sandbox);
+  if (plan->ruleset_fd < 0) return false;
+  spare->ruleset = rulesets_.last();
+  plan->parent = getpid();
+  spare->ready = ReadyChild::Start(plan, spare->tree->cgroup_fd());
+  Failure failure;
+  if (spare->ready == nullptr || !spare->ready->Await(&failure)) return false;
+  spare->pid = spare->ready->pid();
+  if (!notifies || spare->enclosure.TakeListener(&failure)) return true;
+  spare->ready = nullptr;
+  waitpid(spare->pid, nullptr, 0);
+  return false;
 }
 
 void Workloads::Polled(const std::vector<pollfd>& fds) {
@@ -106,6 +144,7 @@ void Workloads::ForgetMounts() {
 }
 
 void Workloads::Prepare(const ChildPlan& plan) {
+  if (!keeps_) return;
   MakeReady(plan.sandbox != nullptr);
   if (plan.sandbox == nullptr || !CanBePrepared(*plan.sandbox) || !mounts_.Open()) return;
   Prepared* kind = PreparedFor(plan);
@@ -145,7 +184,7 @@ size_t Workloads::PrepareNow(const ChildPlan& plan) {
   MakeSpares(kind);
   // Those that cannot be made are none.
   for (size_t i = 0; i < kind->spares.size();) {
-    if (kind->spares[i]->enclosure.AwaitParked()) {
+    if (kind->spares[i]->ready != nullptr || kind->spares[i]->enclosure.AwaitParked()) {
       ++i;
     } else {
       Discard(std::move(kind->spares[i]));
@@ -157,6 +196,7 @@ size_t Workloads::PrepareNow(const ChildPlan& plan) {
 
 // A spare that died by itself is one more that is gone.
 void Workloads::SpareEnded(pid_t pid) {
+  if (early_ != nullptr && early_->pid == pid) return Add(std::move(early_));
   for (Prepared& kind : prepared_) {
     for (auto spare = kind.spares.begin(); spare != kind.spares.end(); ++spare) {
       if ((*spare)->pid != pid) continue;
@@ -170,6 +210,9 @@ void Workloads::SpareEnded(pid_t pid) {
 uint64_t Workloads::TendSpares() {
   uint64_t next = ~uint64_t{0};
   const uint64_t now = NowNs();
+  // The start that it was made for failed before it was asked for.
+  if (early_ != nullptr && now >= early_since_ + kIdleNs) DropEarly();
+  if (early_ != nullptr) next = early_since_ + kIdleNs;
   for (Prepared& kind : prepared_) {
     if (now >= kind.last_start + kIdleNs) Drop(&kind);
     if (!kind.spares.empty()) next = std::min(next, kind.last_start + kIdleNs);

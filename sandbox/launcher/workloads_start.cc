@@ -61,7 +61,7 @@ void Workloads::MakeReady(bool sandboxed) {
 std::unique_ptr<Workloads::Workload> Workloads::NewWorkload(const SandboxPlan* sandbox) {
   auto workload = std::make_unique<Workload>();
   workload->sandboxed = sandbox != nullptr;
-  if (sandbox != nullptr) workload->violations.set_network(sandbox->network);
+  if (sandbox != nullptr && shared_violations_ == nullptr) workload->violations.SetPlan(*sandbox);
   Cgroup group = TakeGroup();
   if (group.ok()) workload->tree.emplace(std::move(group));
   if (sandbox != nullptr && ready_report_[0].ok()) {
@@ -83,10 +83,51 @@ bool Workloads::Limit(Workload* workload, ChildPlan* plan) {
   return true;
 }
 
+void Workloads::Expect(const cgroups::GroupLimits& limits, bool encloses) {
+  DropEarly();
+  early_ = NewWorkload(nullptr);
+  early_since_ = NowNs();
+  ChildPlan plan;
+  plan.trampoline_fd = trampoline_fd_;
+  const int group = early_->tree.has_value() ? early_->tree->cgroup_fd() : -1;
+  int init = -1;
+  if (early_->limits.Make(layout(), limits, group, LimitsName(), &plan.error) && encloses) {
+    early_->limits.PutInto(&plan);
+    early_->pid = early_->enclosure.StartEarly(&plan, group, &init);
+  }
+  early_->init.reset(init);
+  // Why not, the start itself tells, if it is still so then.
+  if (!plan.error.ok()) DropEarly();
+}
+
+void Workloads::DropEarly() {
+  if (early_ == nullptr) return;
+  if (early_->init.ok()) return Discard(std::move(early_));
+  GiveUp(early_.get());
+  early_ = nullptr;
+}
+
+std::unique_ptr<Workloads::Workload> Workloads::TakeEarly(ChildPlan* plan) {
+  if (early_ == nullptr) return nullptr;
+  const bool fits = plan->sandbox != nullptr && early_->limits.limits() == LimitsOf(*plan->sandbox);
+  const bool encloses = IsEnclosed(*plan) && plan->sandbox->network == SandboxNetwork::kNone;
+  if (!fits || early_->init.ok() != encloses || (encloses && !early_->enclosure.Give(*plan))) {
+    DropEarly();
+    return nullptr;
+  }
+  early_->limits.PutInto(plan);
+  early_->sandboxed = true;
+  early_->violations.SetPlan(*plan->sandbox);
+  return std::move(early_);
+}
+
 bool Workloads::StartEnclosed(Workload* workload, ChildPlan* plan, const Enclosure* joins) {
   const int group = workload->tree.has_value() ? workload->tree->cgroup_fd() : -1;
-  if (joins == nullptr && !workload->proxy.Start(*plan->sandbox, &plan->error)) return false;
+  if (joins == nullptr && !workload->proxy.Start(*plan->sandbox, open_program_, &plan->error)) {
+    return false;
+  }
   plan->proxy_fd = workload->proxy.channel();
+  plan->trampoline_fd = trampoline_fd_;
   int init = -1;
   workload->pid = workload->enclosure.Start(plan, group, false, joins, &init);
   workload->init.reset(init);
@@ -123,6 +164,15 @@ bool Workloads::StartProgram(Workload* workload, ChildPlan* plan, int* pidfd) {
   return true;
 }
 
+bool Workloads::RunReady(Workload* workload, ChildPlan* plan, int* pidfd) {
+  FdSlots slots(*plan);
+  slots.plan()->shares_files = slots.clone_flags() != 0;
+  *pidfd = workload->ready->Run(*slots.plan(), &plan->error);
+  workload->pid = workload->program = workload->ready->pid();
+  workload->ready = nullptr;
+  return *pidfd >= 0;
+}
+
 std::unique_ptr<Workloads::Workload> Workloads::Launch(ChildPlan* plan, UniqueFd* exit_socket,
                                                        int* pidfd, const Enclosure* joins,
                                                        bool* prepared) {
@@ -132,11 +182,18 @@ std::unique_ptr<Workloads::Workload> Workloads::Launch(ChildPlan* plan, UniqueFd
   }
   std::unique_ptr<Workload> workload = joins == nullptr ? TakeSpare(*plan) : nullptr;
   *prepared = workload != nullptr;
-  if (!*prepared) workload = NewWorkload(plan->sandbox);
+  if (workload == nullptr && joins == nullptr) workload = TakeEarly(plan);
+  const bool limited = workload != nullptr;
+  if (!limited) workload = NewWorkload(plan->sandbox);
   workload->exit_socket = std::move(*exit_socket);
-  if (*prepared || (Limit(workload.get(), plan) &&
-                    (IsEnclosed(*plan) ? StartEnclosed(workload.get(), plan, joins)
-                                       : StartProgram(workload.get(), plan, pidfd)))) {
+  bool started = workload->init.ok();
+  if (workload->ready != nullptr) {
+    started = RunReady(workload.get(), plan, pidfd);
+  } else if (!started && (limited || Limit(workload.get(), plan))) {
+    started = IsEnclosed(*plan) ? StartEnclosed(workload.get(), plan, joins)
+                                : StartProgram(workload.get(), plan, pidfd);
+  }
+  if (started) {
     last_start_ = NowNs();
     return workload;
   }

@@ -50,7 +50,8 @@ int Configure(int channel, const SandboxPlan& plan) {
 
 }  // namespace
 
-bool ProxyChild::Start(const SandboxPlan& plan, Failure* failure) {
+bool ProxyChild::Start(const SandboxPlan& plan, launcher::OpenProgram open_program,
+                       Failure* failure) {
   if (plan.network != launcher::SandboxNetwork::kProxy) return true;
   const auto fail = [failure](int error) {
     *failure = {Step::kNetwork, error};
@@ -60,14 +61,14 @@ bool ProxyChild::Start(const SandboxPlan& plan, Failure* failure) {
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return fail(errno);
   UniqueFd ours(pair[0]);
   const UniqueFd theirs(pair[1]);
-  const UniqueFd self(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
-  if (!self.ok()) return fail(errno);
+  const UniqueFd program(open_program());
+  if (!program.ok()) return fail(errno);
   const char* argv[] = {"berth-proxy", kProxyMode, nullptr};
   const char* env[] = {nullptr};
   launcher::ChildPlan child;
   child.argv = argv;
   child.env = env;
-  child.exe_fd = self.get();
+  child.exe_fd = program.get();
   child.keep_fd = theirs.get();
   child.own_session = true;
   int pidfd = -1;

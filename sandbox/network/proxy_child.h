@@ -12,6 +12,7 @@
 
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/launcher/enter/failure.h"
+#include "sandbox/launcher/own_program.h"
 #include "sandbox/launcher/sandbox_plan.h"
 #include "sandbox/network/proxy_config.h"
 
@@ -29,10 +30,11 @@ class ProxyChild {
   ProxyChild(ProxyChild&&) = default;
   ProxyChild& operator=(ProxyChild&&) = default;
 
-  // Starts one for a plan with SandboxNetwork::kProxy, from this program's own executable; fine,
-  // and nothing is started, for other plans. Returns once it is configured. Whoever reaps the
-  // helper's children finds it among them.
-  bool Start(const launcher::SandboxPlan& plan, launcher::Failure* failure);
+  // Starts one for a plan with SandboxNetwork::kProxy, from the helper's own program; fine, and
+  // nothing is started, for other plans. Returns once it is configured. Whoever reaps the helper's
+  // children finds it among them.
+  bool Start(const launcher::SandboxPlan& plan, launcher::OpenProgram open_program,
+             launcher::Failure* failure);
 
   // For OpenDoor; -1 if there is no proxy.
   int channel() const { return channel_.get(); }

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
@@ -267,6 +268,31 @@ std::string DescribeAddress(const void* address, size_t size) {
     return "[" + std::string(text) + "]:" + std::to_string(ntohs(in.sin6_port));
   }
   return NameOf(kFamilies, family, "family ") + " address";
+}
+
+bool IsNative(const seccomp_data& data) {
+  return data.arch == kNative && (kX32Bit == 0 || (data.nr & kX32Bit) == 0);
+}
+
+bool AsksForSetId(const seccomp_data& data) {
+  // open has a mode only if it makes something; otherwise that register holds anything.
+  constexpr uint64_t kMakes = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
+  const auto has = [&data](int argument, uint64_t bits) {
+    return (data.args[argument] & bits) != 0;
+  };
+  constexpr uint64_t kSetId = S_ISUID | S_ISGID;
+  switch (data.nr) {
+#if defined(__x86_64__)
+    case SYS_creat:
+      return has(1, kSetId);
+    case SYS_open:
+      return has(1, kMakes) && has(2, kSetId);
+#endif
+    case SYS_openat:
+      return has(2, kMakes) && has(3, kSetId);
+    default:
+      return false;
+  }
 }
 
 Judgement JudgeNotification(const seccomp_data& data, const void* address, size_t size) {

@@ -19,6 +19,13 @@ std::string DescribeSyscall(const seccomp_data& data);
 // may be anything.
 std::string DescribeAddress(const void* address, size_t size);
 
+// Whether a call that names a file asks for a set-user-id or set-group-id bit, which the filter
+// refuses: by its registers, which do not change any more.
+bool AsksForSetId(const seccomp_data& data);
+
+// Whether it is of this machine's own ABI.
+bool IsNative(const seccomp_data& data);
+
 struct Judgement {
   // The call goes on as it is, and there is nothing to tell (SECCOMP_USER_NOTIF_FLAG_CONTINUE).
   // Only ever for what the kernel holds without us: the caller can change its arguments meanwhile.

@@ -24,6 +24,7 @@
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "sandbox/seccomp/program.h"
 #include "sandbox/seccomp/syscalls.h"
 
@@ -45,6 +46,11 @@ Condition Is(unsigned argument, uint32_t value, uint32_t mask = 0xffffffff) {
   return {.kind = Kind::kMasked, .argument = argument, .value = value, .mask = mask};
 }
 
+// Whether a call that is not refused is notified all the same, so that it can be told.
+bool IsTold(const FilterSpec& spec, absl::string_view name) {
+  return spec.notify && spec.notify_files && absl::c_linear_search(FileCalls(), name);
+}
+
 class Compiler {
  public:
   explicit Compiler(const FilterSpec& spec)
@@ -57,6 +63,12 @@ class Compiler {
   void AddAll(uint32_t action, std::span<const char* const> names) {
     for (const char* name : names) Add(action, name);
   }
+  // Allowed, or shown to the supervisor, who lets it go on.
+  void Allow(const char* name, const Conditions& conditions = {}) {
+    if (IsDenied(name)) return;
+    Add(IsTold(spec_, name) ? SCMP_ACT_NOTIFY : SCMP_ACT_ALLOW, name, conditions);
+  }
+  bool IsDenied(const char* name) const { return absl::c_linear_search(spec_.deny, name); }
   // For every value of a 32-bit argument but those in `values`, where the conditions `before` hold.
   void Otherwise(uint32_t action, const char* name, unsigned argument,
                  const std::vector<uint32_t>& values, const Conditions& before = {});
@@ -79,7 +91,7 @@ class Compiler {
 };
 
 void Compiler::Add(uint32_t action, const char* name, const Conditions& conditions) {
-  if (absl::c_linear_search(spec_.deny, name) && !(action == report_ && conditions.empty())) return;
+  if (IsDenied(name) && !(action == report_ && conditions.empty())) return;
   const int number = seccomp_syscall_resolve_name(name);
   if (number < 0) return;  // of another architecture, or newer than libseccomp: ENOSYS
   rules_.push_back({.number = number, .action = action, .conditions = conditions});
@@ -205,7 +217,8 @@ void Compiler::Modes(const char* name, unsigned argument, Conditions before) {
   for (const uint32_t bits : {0u, uint32_t{S_ISUID}, uint32_t{S_ISGID}, kSetId}) {
     Conditions all = before;
     all.push_back(Is(argument, bits, kSetId));
-    Add(bits == 0 ? SCMP_ACT_ALLOW : report_, name, all);
+    if (bits == 0) Allow(name, all);
+    if (bits != 0) Add(report_, name, all);
   }
 }
 
@@ -230,7 +243,7 @@ void Compiler::Files() {
   constexpr uint32_t kTemporary = O_TMPFILE & ~O_DIRECTORY;
   constexpr uint32_t kMakes = uint32_t{O_CREAT} | kTemporary;
   for (const auto& [name, flags] : {std::pair("open", 1u), std::pair("openat", 2u)}) {
-    Add(SCMP_ACT_ALLOW, name, {Is(flags, 0, kMakes)});
+    Allow(name, {Is(flags, 0, kMakes)});
     for (const uint32_t makes : {uint32_t{O_CREAT}, kTemporary, kMakes}) {
       Modes(name, flags + 1, {Is(flags, makes, kMakes)});
     }
@@ -241,7 +254,7 @@ void Compiler::Files() {
 
 absl::StatusOr<std::vector<Rule>> Compiler::Run() {
   Deny();
-  AddAll(SCMP_ACT_ALLOW, AllowedCalls());
+  for (const char* name : AllowedCalls()) Allow(name);
   AddAll(spec_.ipc ? SCMP_ACT_ALLOW : kRefuse, IpcCalls());
   AddAll(spec_.debugging ? SCMP_ACT_ALLOW : report_, DebuggingCalls());
   AddAll(spec_.namespaces ? SCMP_ACT_ALLOW : report_, NamespaceCalls());
@@ -262,6 +275,16 @@ absl::StatusOr<std::vector<Rule>> Compiler::Run() {
 
 absl::StatusOr<std::vector<Rule>> FilterRules(const FilterSpec& spec) {
   return Compiler(spec).Run();
+}
+
+std::vector<int> ToldFileCalls(const FilterSpec& spec) {
+  std::vector<int> numbers;
+  for (const char* name : FileCalls()) {
+    const int number = seccomp_syscall_resolve_name(name);
+    if (number < 0 || !IsTold(spec, name) || absl::c_linear_search(spec.deny, name)) continue;
+    numbers.push_back(number);
+  }
+  return numbers;
 }
 
 Actions FilterActions(const FilterSpec& spec) {

@@ -28,11 +28,17 @@ struct FilterSpec {
   bool namespaces = false;             // unshare, setns, mount, …
   bool notify = false;                 // otherwise all refused calls fail by themselves
   bool notify_connect = false;         // connect() is shown to the supervisor, who lets it go on
+  bool notify_files = false;           // the same of all calls that name a file: see ToldFileCalls
   std::vector<std::string> deny = {};  // names, refused whatever the tables say
 };
 
 // InvalidArgument if a name in `deny` is no system call.
 absl::StatusOr<std::string> CompileFilter(const FilterSpec& spec);
+
+// The numbers of the calls that the filter notifies for notify_files though it does not refuse
+// them: the supervisor lets each of them go on, but for those that ask for a set-id bit
+// (describe.h). Empty without notifications.
+std::vector<int> ToldFileCalls(const FilterSpec& spec);
 
 // What it is assembled from, to be compared with what others make of it.
 absl::StatusOr<std::vector<Rule>> FilterRules(const FilterSpec& spec);

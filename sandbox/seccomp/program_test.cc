@@ -10,14 +10,18 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 
+#include <algorithm>
 #include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "absl/status/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "sandbox/seccomp/describe.h"
 #include "sandbox/seccomp/filter.h"
 
 namespace berth::seccomp {
@@ -25,6 +29,12 @@ namespace {
 
 using ::absl_testing::IsOk;
 using Kind = Condition::Kind;
+
+#if defined(__x86_64__)
+constexpr uint32_t kNative = AUDIT_ARCH_X86_64;
+#else
+constexpr uint32_t kNative = AUDIT_ARCH_AARCH64;
+#endif
 
 // What the kernel does with it.
 uint32_t Decide(const std::string& program, const seccomp_data& call) {
@@ -169,11 +179,6 @@ void ExpectSame(const FilterSpec& spec) {
         << "call " << call.nr << " of " << std::hex << call.arch << ": " << call.args[0] << ", "
         << call.args[1] << ", " << call.args[2] << ", " << call.args[3];
   };
-#if defined(__x86_64__)
-  constexpr uint32_t kNative = AUDIT_ARCH_X86_64;
-#else
-  constexpr uint32_t kNative = AUDIT_ARCH_AARCH64;
-#endif
   for (int number = 0; number < 1200; ++number) {
     for (const uint32_t arch : {kNative, uint32_t{AUDIT_ARCH_I386}, uint32_t{AUDIT_ARCH_ARM}}) {
       for (const uint32_t base : {0u, 0x40000000u}) {
@@ -226,6 +231,56 @@ TEST(Program, WithNamespacesAndDeniedCallsDecidesAsLibseccomps) {
               .namespaces = true,
               .notify = true,
               .deny = {"ioctl", "read", "socket", "clone"}});
+}
+
+TEST(Program, ThatTellsFilesDecidesAsLibseccomps) {
+  ExpectSame(
+      {.sockets = {AF_UNIX}, .notify = true, .notify_files = true, .deny = {"mkdir", "openat"}});
+}
+
+// Only what was allowed is notified besides, and whoever serves it can tell the two apart.
+TEST(Program, ThatTellsFilesRefusesWhatItRefusesWithout) {
+  FilterSpec spec = {.sockets = {AF_UNIX}, .notify = true, .deny = {"mkdirat"}};
+  const auto rules = FilterRules(spec);
+  ASSERT_THAT(rules, IsOk());
+  const std::string before = CompileFilter(spec).value_or("");
+  EXPECT_THAT(ToldFileCalls(spec), testing::IsEmpty());
+  spec.notify_files = true;
+  const std::string now = CompileFilter(spec).value_or("");
+  const std::vector<int> told = ToldFileCalls(spec);
+  EXPECT_THAT(told, testing::Contains(SYS_openat));
+  EXPECT_THAT(told, testing::Not(testing::Contains(SYS_mkdirat)));
+  std::mt19937_64 random(1);
+  int notified = 0;
+  for (int number = 0; number < 600; ++number) {
+    std::vector<uint64_t> edges[6];
+    for (unsigned k = 0; k < 6; ++k) edges[k] = Edges(*rules, number, k);
+    for (int i = 0; i < 500; ++i) {
+      seccomp_data call{};
+      call.nr = number;
+      call.arch = kNative;
+      for (unsigned k = 0; k < 6; ++k) call.args[k] = edges[k][random() % edges[k].size()];
+      const uint32_t was = Decide(before, call), is = Decide(now, call);
+      const bool listed = std::find(told.begin(), told.end(), number) != told.end();
+      if (listed && was == SECCOMP_RET_ALLOW) {
+        ASSERT_EQ(is, SECCOMP_RET_USER_NOTIF) << number;
+        ASSERT_FALSE(AsksForSetId(call)) << number;
+        ++notified;
+      } else {
+        ASSERT_EQ(is, was) << number;
+        ASSERT_TRUE(!listed || AsksForSetId(call)) << number;
+      }
+    }
+  }
+  EXPECT_GT(notified, 5000);
+}
+
+TEST(Program, TellsNoFilesWithoutASupervisor) {
+  FilterSpec spec = {.sockets = {AF_UNIX}};
+  const std::string before = CompileFilter(spec).value_or("");
+  spec.notify_files = true;
+  EXPECT_EQ(CompileFilter(spec).value_or("other"), before);
+  EXPECT_THAT(ToldFileCalls(spec), testing::IsEmpty());
 }
 
 TEST(Program, TheFirstRuleThatHoldsCounts) {

@@ -60,6 +60,11 @@ constexpr const char* kAllowed[] = {
     "landlock_restrict_self", "seccomp",
 };
 
+constexpr const char* kFiles[] = {
+    "creat", "link", "linkat", "mkdir", "mkdirat", "open", "openat", "rename", "renameat",
+    "renameat2", "rmdir", "symlink", "symlinkat", "truncate", "unlink", "unlinkat",
+};
+
 constexpr const char* kIpc[] = {
     "mq_getsetattr", "mq_notify", "mq_open", "mq_timedreceive", "mq_timedsend", "mq_unlink",
     "msgctl", "msgget", "msgrcv", "msgsnd", "semctl", "semget", "semop", "semtimedop", "shmat",
@@ -110,6 +115,7 @@ constexpr int kPrctls[] = {
 }  // namespace
 
 std::span<const char* const> AllowedCalls() { return kAllowed; }
+std::span<const char* const> FileCalls() { return kFiles; }
 std::span<const char* const> IpcCalls() { return kIpc; }
 std::span<const char* const> DebuggingCalls() { return kDebugging; }
 std::span<const char* const> NamespaceCalls() { return kNamespaces; }

@@ -10,6 +10,8 @@ namespace berth::seccomp {
 
 // Compilers, shells, and the runtimes of C, Go, Rust, Python, Node and Java need no more.
 std::span<const char* const> AllowedCalls();
+// Of those that a sandbox has, the ones that open, make, replace or remove something by its name.
+std::span<const char* const> FileCalls();
 // Of System V and POSIX message queues: apart for each sandbox only where it has an IPC namespace.
 std::span<const char* const> IpcCalls();
 // Looking into other processes.

@@ -59,7 +59,12 @@ done
 echo "--- limits of the agent preset"
 mkdir /root /place
 cd /place
-HOME=/root BERTH_STATE_DIR=/run/berth berth run --preset agent -- true 2>&1 || code=1
+export HOME=/root BERTH_STATE_DIR=/run/berth
+berth run --preset agent -- true 2>&1 || code=1
+echo "--- carve-outs of the agent preset"
+ln -s rules AGENTS.md
+berth run --preset agent -- sh -c 'echo bad >.bashrc; rm AGENTS.md; ln -sf x AGENTS.md; mkdir .git; echo bad >rules; echo ran' 2>&1
+[ "\$(ls -A)" = AGENTS.md ] && [ "\$(readlink AGENTS.md)" = rules ] || { ls -lA; code=1; }
 for left in /sys/fs/cgroup/berth*; do
   [ -e "\$left" ] && echo "left behind: \$left" && code=1
 done

@@ -55,6 +55,16 @@ TEST_F(AgentCommand, RunShowsWhatHappensAndHowItEnded) {
   EXPECT_EQ(Prompt(), "fix it --now");
 }
 
+TEST_F(AgentCommand, WhatAnAgentSaysIsNoCommandToATerminal) {
+  const Result result =
+      Run({"agent", "run", "claude", "--command",
+           StandIn(R"(printf '%s\n' '{"type":"assistant","message":{"id":"m2","content":[)"
+                   R"({"type":"text","text":"one\u001b]0;owned\u0007\n\ttwo"}]}}')"),
+           "go"});
+  EXPECT_THAT(result.out, HasSubstr("one ]0;owned \n\ttwo\n"));
+  EXPECT_EQ(result.out.find('\x1b'), result.out.npos);
+}
+
 TEST_F(AgentCommand, RunUnderAPolicySeesItsProjectAndNothingElse) {
   const std::string project = work_ + "/project", path = project + "/agent";
   ASSERT_EQ(mkdir(project.c_str(), 0755), 0);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -81,6 +82,26 @@ TEST_F(ChangesCommand, WhatWasBlockedIsSaidAtTheEndOnce) {
     const Result run = Run(args);
     EXPECT_EQ(run.code, 3);
     EXPECT_EQ(run.err, "berth: blocked: connect 192.0.2.7:443 (network: none), 3 times\n");
+  }
+}
+
+TEST_F(ChangesCommand, FilesThatWereBlockedAreSaidIfThatIsAskedFor) {
+  std::filesystem::create_directories(work_ + "/ws/.git");
+  const std::string line =
+      "exec 2>/dev/null; for i in 1 2; do echo x >.git/config; done; echo x >$'/usr/a\\tb'; exit 3";
+  const std::string told = absl::StrCat("berth: blocked: write ", work_,
+                                        "/ws/.git/config (read-only), 2 times\n"
+                                        "berth: blocked: write /usr/a b (read-only)\n");
+  for (const char* name : {"", "named"}) {
+    for (const bool asks : {false, true}) {
+      std::vector<std::string> args{"run", "--preset", "agent", "--cwd", work_ + "/ws"};
+      if (asks) args.push_back("--report-files");
+      if (*name != '\0') args.insert(args.end(), {"--name", absl::StrCat(name, asks)});
+      args.insert(args.end(), {"--", "bash", "-c", line});
+      const Result run = Run(args);
+      EXPECT_EQ(run.code, 3);
+      EXPECT_EQ(run.err, asks ? told : "");
+    }
   }
 }
 

@@ -1,14 +1,23 @@
 // berth run and berth exec: streams byte for byte, codes, signals, limits, terminals.
 
+#include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <termios.h>
+#include <unistd.h>
 
+#include <fstream>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "sandbox/base/unique_fd.h"
+#include "sandbox/base/wait_fd.h"
 #include "tests/cli/cli_test.h"
 
 namespace berth {
@@ -85,6 +94,16 @@ TEST_F(RunCommand, RunsAShellLineInADirectory) {
   EXPECT_EQ(Run({"run", "--cwd", "/", "--shell", "pwd | tr / x"}).out, "x\n");
 }
 
+TEST_F(RunCommand, UnderAPolicyGitAddsWhatTheCommandMadeAndNoPlaceholder) {
+  const std::string space = work_ + "/space";
+  ASSERT_EQ(mkdir(space.c_str(), 0755), 0);
+  ASSERT_EQ(Run({"run", "--cwd", space, "--", "git", "init", "-q"}).code, 0);
+  const Result result = Run(
+      {"run", "--preset", "agent", "--cwd", space, "--", "sh", "-c",
+       "echo made >made; mkdir sub; echo x >sub/CLAUDE.md; git add -A; git status --porcelain"});
+  EXPECT_EQ(result.out, "A  made\nA  sub/CLAUDE.md\n") << result.err;
+}
+
 TEST_F(RunCommand, ForwardsInterruptsAndWaitsForTheCommandsOwnAnswer) {
   Berth berth = Start({"run", "--", "sh", "-c",
                        "trap 'echo caught; exit 7' INT; echo ready; while :; do sleep 1; done"});
@@ -144,11 +163,18 @@ TEST_F(RunCommand, KillsWhatIgnoresTermAfterTheGrace) {
 TEST_F(RunCommand, DiesWithItsCommandWhenItIsKilled) {
   Berth berth = Start({"run", "--", "sh", "-c", "setsid sleep 1000 & echo ready; wait"});
   berth.Expect("ready\n");
+  // Its launcher, unless that is no child of it (under a sanitizer).
+  pid_t child = -1;
+  std::ifstream(absl::StrCat("/proc/", berth.pid, "/task/", berth.pid, "/children")) >> child;
+  const UniqueFd launcher(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
   berth.Signal(SIGKILL);
   EXPECT_EQ(berth.Wait(), 137);
-  // The pipe ends when the last of them is gone; that nothing is left is checked at the end of
-  // every test.
+  // The pipe ends when the last of them is gone, and the launcher then; that nothing is left is
+  // checked at the end of every test.
   berth.Rest();
+  if (launcher.ok()) {
+    EXPECT_TRUE(WaitFd(launcher.get(), POLLIN, absl::Now() + absl::Seconds(20), "its end").ok());
+  }
 }
 
 TEST_F(RunCommand, EndsAtItsLimitsWith124) {

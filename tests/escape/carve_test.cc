@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 #include "gtest/gtest.h"
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/launcher/client.h"
+#include "sandbox/launcher/placeholder_link.h"
 #include "tests/escape/enclosed_test.h"
 
 namespace berth {
@@ -39,6 +41,9 @@ class CarveTest : public EnclosedTest {
     }
     return plan;
   }
+  bool Placed(const char* name) const {
+    return launcher::IsPlaceholderLink(AT_FDCWD, Path(name).c_str());
+  }
   void MakeRepository() const {
     fs::create_directories(Path(".git/hooks"));
     Write(".git/config", "mine\n");
@@ -56,6 +61,23 @@ TEST_F(CarveTest, WhatIsCarvedOutCannotBeWrittenRemovedOrReplaced) {
   EXPECT_EQ(Read(".git/config"), "mine\n") << outcome.err;
   EXPECT_EQ(Read(".git/hooks/pre-commit"), "mine\n");
   EXPECT_FALSE(fs::exists(Path(".git/hooks/new")));
+  EXPECT_EQ(Read(".git/index"), "ok\n");  // the rest is writable
+}
+
+// git obeys it as it does .git/config once extensions.worktreeConfig is on.
+TEST_F(CarveTest, TheConfigOfAWorktreeCannotBeWrittenRemovedOrReplaced) {
+  MakeRepository();
+  const launcher::SandboxPlan plan = Carved({".git/hooks", ".git/config", ".git/config.worktree"});
+  const char* const evil =
+      "echo evil > .git/config.worktree; rm -f .git/config.worktree; mv .git/config.worktree x; "
+      "ln -sf /tmp .git/config.worktree; echo evil > .git/y; mv -f .git/y .git/config.worktree; "
+      "echo ok > .git/index";
+  const Outcome absent = Shell(plan, evil);
+  EXPECT_THAT(absent.err, HasSubstr("Read-only"));
+  EXPECT_FALSE(fs::exists(fs::symlink_status(Path(".git/config.worktree"))));
+  Write(".git/config.worktree", "mine\n");
+  const Outcome there = Shell(plan, evil);
+  EXPECT_EQ(Read(".git/config.worktree"), "mine\n") << there.err;
   EXPECT_EQ(Read(".git/index"), "ok\n");  // the rest is writable
 }
 
@@ -102,10 +124,10 @@ TEST_F(CarveTest, TheFirstToEndLeavesThePlaceholderToTheOther) {
       Start(plan, {"/bin/sh", "-c", "read line < go"}, work_, -1, -1);
   ASSERT_THAT(stays, IsOk());
   Shell(plan, "true");
-  EXPECT_TRUE(fs::exists(Path(".mcp.json"))) << "the other is still there";
+  EXPECT_TRUE(Placed(".mcp.json")) << "the other is still there";
   ASSERT_THAT(client_->Stop(stays->pid, 0), IsOk());
   AwaitGone(*stays);
-  EXPECT_FALSE(fs::exists(Path(".mcp.json")));
+  EXPECT_FALSE(Placed(".mcp.json"));
 }
 
 TEST_F(CarveTest, TwoThatShareAFolderWhichIsNotThereLeaveNothing) {
@@ -117,25 +139,73 @@ TEST_F(CarveTest, TwoThatShareAFolderWhichIsNotThereLeaveNothing) {
   absl::StatusOr<launcher::Spawned> second =
       Start(plan, {"/bin/sh", "-c", "read line < go"}, work_, -1, -1);
   ASSERT_THAT(second, IsOk());
-  EXPECT_TRUE(fs::is_empty(Path(".git")));
+  EXPECT_TRUE(Placed(".git"));
   ASSERT_THAT(client_->Stop(first->pid, 0), IsOk());
   AwaitGone(*first);
-  EXPECT_TRUE(fs::exists(Path(".git"))) << "the other is still there";
-  EXPECT_NE(Shell(plan, "mkdir .git/hooks").exit.code, 0);
+  EXPECT_TRUE(Placed(".git")) << "the other is still there";
+  EXPECT_NE(Shell(plan, "mkdir -p .git/hooks").exit.code, 0);
   ASSERT_THAT(client_->Stop(second->pid, 0), IsOk());
   AwaitGone(*second);
-  EXPECT_FALSE(fs::exists(Path(".git")));
+  EXPECT_FALSE(Placed(".git"));
 }
 
 TEST_F(CarveTest, OneThatWasLeftByAKilledHelperIsTakenOver) {
-  {
-    const UniqueFd fd(open(Path(".mcp.json").c_str(), O_CREAT | O_RDONLY | O_CLOEXEC, 0444));
-    const timespec epoch[2] = {{0, 0}, {0, 0}};
-    ASSERT_EQ(fchmod(fd.get(), 0444), 0);
-    ASSERT_EQ(futimens(fd.get(), epoch), 0);
+  for (const char* name : {".mcp.json", ".git", ".profile"}) {
+    fs::create_symlink(launcher::kPlaceholderText, Path(name));
   }
-  EXPECT_THAT(Shell(Carved({".mcp.json"}), "echo evil > .mcp.json").err, HasSubstr("Read-only"));
-  EXPECT_FALSE(fs::exists(Path(".mcp.json")));
+  EXPECT_THAT(Shell(Carved({".mcp.json", ".git/hooks"}), "echo evil > .mcp.json").err,
+              HasSubstr("Read-only"));
+  EXPECT_TRUE(fs::is_empty(work_));
+}
+
+TEST_F(CarveTest, WhatDoesNotExistReadsAsNothing) {
+  const Outcome outcome =
+      Shell(Carved({".mcp.json", ".git/hooks"}),
+            "cat .mcp.json; test -e .mcp.json && echo there; test -e .git && echo there");
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, HasSubstr(".mcp.json: No such file"));
+}
+
+// They were names of one file once: who could write to one of them wrote to all, and it stayed.
+TEST_F(CarveTest, ASandboxThatLacksACarveOutCannotWriteToAnothersByIt) {
+  ASSERT_EQ(mkfifo(Path("go").c_str(), 0600), 0);
+  absl::StatusOr<launcher::Spawned> holds =
+      Start(Carved({".envrc", ".profile"}), {"/bin/sh", "-c", "read line < go"}, work_, -1, -1);
+  ASSERT_THAT(holds, IsOk());
+  Shell(Carved({".envrc"}),
+        "chmod 777 .profile; echo evil > .profile; ln .profile x; echo evil > x; cat < x > y");
+  EXPECT_EQ(fs::read_symlink(Path(".envrc")), launcher::kPlaceholderText);
+  ASSERT_THAT(client_->Stop(holds->pid, 0), IsOk());
+  AwaitGone(*holds);
+  for (const char* name : {".envrc", ".profile"}) EXPECT_FALSE(Placed(name)) << name;
+}
+
+TEST_F(CarveTest, AFolderThatIsLockedHoldsUpNobodyAndCanBeLockedInside) {
+  const UniqueFd users(open(work_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  ASSERT_EQ(flock(users.get(), LOCK_EX), 0);
+  EXPECT_EQ(Shell(Carved({".mcp.json"}), "exit 3").exit.code, 3);
+  ASSERT_EQ(flock(users.get(), LOCK_UN), 0);
+  EXPECT_EQ(Shell(Carved({".mcp.json"}), "flock -n . echo locked").out, "locked\n");
+  EXPECT_TRUE(fs::is_empty(work_));
+}
+
+TEST_F(CarveTest, ASymlinkStaysWhatItIs) {
+  Write("AGENTS.md", "mine\n");
+  fs::create_symlink("AGENTS.md", Path("CLAUDE.md"));
+  launcher::SandboxPlan plan = Carved({"AGENTS.md"});
+  plan.mounts.push_back({.kind = Kind::kCarve, .source = "AGENTS.md", .target = Path("CLAUDE.md")});
+  const Outcome outcome =
+      Shell(plan,
+            "cat CLAUDE.md; echo evil > x; rm -f CLAUDE.md; mv -f x CLAUDE.md; ln -sf x CLAUDE.md; "
+            "mv CLAUDE.md y; echo evil > CLAUDE.md");
+  EXPECT_EQ(outcome.out, "mine\n");
+  EXPECT_EQ(fs::read_symlink(Path("CLAUDE.md")), "AGENTS.md");
+  EXPECT_EQ(Read("AGENTS.md"), "mine\n");
+  // Another since the plan was made: nobody holds what that leads to.
+  fs::remove(Path("CLAUDE.md"));
+  fs::create_symlink("x", Path("CLAUDE.md"));
+  EXPECT_THAT(Start(plan, {"/bin/true"}, work_, -1, -1),
+              StatusIs(testing::_, HasSubstr("CLAUDE.md")));
 }
 
 TEST_F(CarveTest, ASymlinkInThePlaceOfACarveOutIsNotFollowed) {
@@ -145,6 +215,37 @@ TEST_F(CarveTest, ASymlinkInThePlaceOfACarveOutIsNotFollowed) {
   fs::create_symlink(outside_ + "/target", Path(".mcp.json"));
   EXPECT_FALSE(Start(Carved({".mcp.json"}), {"/bin/true"}, work_, -1, -1).ok());
   EXPECT_TRUE(fs::is_empty(outside_));
+}
+
+// This and the next: what docs/threat_model.md says that a carve-out does not hold.
+TEST_F(CarveTest, WhatTheHostReplacesMeanwhileIsHeldNoMore) {
+  MakeRepository();
+  Write("AGENTS.md", "mine\n");
+  ASSERT_EQ(mkfifo(Path("go").c_str(), 0600), 0);
+  const UniqueFd go(open(Path("go").c_str(), O_RDWR | O_CLOEXEC));
+  absl::StatusOr<launcher::Spawned> spawned =
+      Start(Carved({".git/config", ".git/hooks", "AGENTS.md"}),
+            {"/bin/sh", "-c",
+             "echo evil > .git/config; echo evil > AGENTS.md; read line < go; "
+             "echo replaced > .git/config; echo made > AGENTS.md; "
+             "echo evil > .git/hooks/pre-commit"},
+            work_, -1, -1);
+  ASSERT_THAT(spawned, IsOk());
+  Write(".git/config.lock", "new\n");
+  fs::rename(Path(".git/config.lock"), Path(".git/config"));
+  fs::remove(Path("AGENTS.md"));
+  ASSERT_EQ(write(go.get(), "\n", 1), 1);
+  AwaitGone(*spawned);
+  EXPECT_EQ(Read(".git/config"), "replaced\n");
+  EXPECT_EQ(Read("AGENTS.md"), "made\n");
+  EXPECT_EQ(Read(".git/hooks/pre-commit"), "mine\n");
+}
+
+TEST_F(CarveTest, AnotherNameOfTheSameFileIsNotHeld) {
+  MakeRepository();
+  fs::create_hard_link(Path(".git/config"), Path("other"));
+  Shell(Carved({".git/config"}), "echo evil > .git/config; echo written > other");
+  EXPECT_EQ(Read(".git/config"), "written\n");
 }
 
 // CVE-2023-27561, CVE-2025-31133, CVE-2025-52565, CVE-2025-52881: runc mounted through these.

@@ -76,6 +76,8 @@ void EnclosedTest::SetUp() {
   outside_ = base_ + "/outside";
   fs::create_directory(work_);
   fs::create_directory(outside_);
+  // The same tests with a launcher as the command has it.
+  if (getenv("BERTH_TEST_FORKED") != nullptr) forked_.emplace(nullptr);
   auto client = launcher::LauncherClient::Start("test");
   ASSERT_TRUE(client.ok()) << client.status();
   client_ = *std::move(client);
@@ -83,6 +85,7 @@ void EnclosedTest::SetUp() {
 
 void EnclosedTest::TearDown() {
   client_.reset();
+  forked_.reset();
   std::error_code error;
   fs::remove_all(base_, error);
   EXPECT_FALSE(error) << base_ << ": " << error.message();
@@ -93,7 +96,6 @@ void EnclosedTest::TearDown() {
 SandboxPlan EnclosedTest::Plan() const {
   using Kind = SandboxMount::Kind;
   SandboxPlan plan;
-  plan.hash = "test";
   plan.tier = launcher::SandboxTier::kNamespaces;
   const auto read_only = [&](const std::string& source, const std::string& target) {
     plan.mounts.push_back(
@@ -112,12 +114,12 @@ SandboxPlan EnclosedTest::Plan() const {
   plan.mounts.push_back({.kind = Kind::kBind, .source = work_, .target = work_});
   read_only(Self(), "/probe");
   plan.hostname = "berth";
+  plan.ready_child = true;
   return plan;
 }
 
 SandboxPlan EnclosedTest::LandlockPlan() const {
   SandboxPlan plan;
-  plan.hash = "test";
   plan.tier = launcher::SandboxTier::kLandlock;
   plan.landlock_fs = kAll;
   plan.landlock_net = 3;
@@ -128,6 +130,7 @@ SandboxPlan EnclosedTest::LandlockPlan() const {
   plan.landlock.push_back({.path = "/dev/null", .access = kAll});
   plan.landlock.push_back({.path = Self(), .access = kRead});
   plan.landlock.push_back({.path = work_, .access = kAll});
+  plan.ready_child = true;
   return plan;
 }
 
@@ -152,9 +155,17 @@ absl::StatusOr<launcher::Spawned> EnclosedTest::Start(const SandboxPlan& plan,
   request.stdio[1] = out;
   request.stdio[2] = err;
   request.plan = plan.Encode();
-  if (plan.tier == launcher::SandboxTier::kPooled && prepares_) {
+  if (plan.tier != launcher::SandboxTier::kNamespaces && prepares_) {
     const absl::StatusOr<int> waiting = client_->Prepare(request.plan);
     EXPECT_TRUE(waiting.ok()) << waiting.status();
+  }
+  if (forked_.has_value()) {
+    client_->Expect({.memory_bytes = plan.memory_bytes,
+                     .swap_bytes = plan.swap_bytes,
+                     .pids = plan.pids,
+                     .cpu_millis = plan.cpu_millis},
+                    plan.tier != launcher::SandboxTier::kLandlock &&
+                        plan.network == launcher::SandboxNetwork::kNone);
   }
   return client_->Spawn(request);
 }

@@ -4,6 +4,7 @@
 #define BERTH_TESTS_ESCAPE_ENCLOSED_TEST_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "sandbox/launcher/client.h"
+#include "sandbox/launcher/forked.h"
 #include "sandbox/launcher/protocol.h"
 #include "sandbox/launcher/sandbox_plan.h"
 
@@ -45,7 +47,7 @@ class EnclosedTest : public testing::Test {
   }
   // An actor of this test: see tests/support/actor.h.
   Outcome Act(const launcher::SandboxPlan& plan, std::vector<std::string> command);
-  // The start alone. In the tier pooled a sandbox is made ready before, and taken.
+  // The start alone. In the tiers pooled and landlock one is made ready before, and taken.
   absl::StatusOr<launcher::Spawned> Start(const launcher::SandboxPlan& plan,
                                           const std::vector<std::string>& argv,
                                           const std::string& cwd, int out, int err);
@@ -60,8 +62,10 @@ class EnclosedTest : public testing::Test {
 
   std::string work_;     // the workspace
   std::string outside_;  // a folder of the host's that no plan shows
+  // Before the client, of which it is the launcher then: see SetUp.
+  std::optional<launcher::ForkedLauncher> forked_;
   std::unique_ptr<launcher::LauncherClient> client_;
-  bool prepares_ = true;  // before a start in the tier pooled
+  bool prepares_ = true;  // before a start in these tiers
 
  private:
   std::string base_;

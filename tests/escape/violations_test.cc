@@ -78,6 +78,38 @@ TEST_F(ViolationsTest, AProgramThatTriesForEverIsCountedAndNotKept) {
   EXPECT_EQ(in.Get<uint32_t>(), 256u);
 }
 
+TEST_F(ViolationsTest, AFileIsToldOfASandboxThatWaitedForItsProgram) {
+  launcher::SandboxPlan plan = Plan();
+  plan.tier = launcher::SandboxTier::kPooled;
+  plan.filter = FilterFor(SYS_openat, SECCOMP_RET_USER_NOTIF);
+  plan.notifies = true;
+  plan.told_calls = {SYS_openat};
+  absl::StatusOr<launcher::Spawned> spawned =
+      Start(plan, {"/bin/sh", "-c", "echo x >ok; echo x >/usr/berth-was-here"}, work_, -1, -1);
+  ASSERT_THAT(spawned, IsOk());
+  // The launcher of a command, which has one program to start, makes none ready.
+  EXPECT_EQ(spawned->prepared, !forked_.has_value());
+  EXPECT_NE(AwaitEnd(*spawned).code, 0);
+  AwaitGone(*spawned);
+  EXPECT_EQ(Read("ok"), "x\n");
+  absl::StatusOr<std::string> told = client_->Violations(spawned->pid, 0);
+  ASSERT_THAT(told, IsOk());
+  EXPECT_THAT(*told, testing::HasSubstr("write /usr/berth-was-here"));
+  EXPECT_THAT(*told, testing::HasSubstr("read-only"));
+}
+
+// A plan that says so of a call that names no file does not open a hole.
+TEST_F(ViolationsTest, ACallThatNamesNoFileIsRefusedWhateverThePlanTells) {
+  for (launcher::SandboxPlan plan : Plans()) {
+    plan.filter = FilterFor(SYS_chroot, SECCOMP_RET_USER_NOTIF);
+    plan.notifies = true;
+    plan.told_calls = {SYS_chroot};
+    const Outcome outcome = Run(plan, {"/usr/sbin/chroot", "/", "true"});
+    EXPECT_NE(outcome.exit.code, 0);
+    EXPECT_THAT(outcome.err, testing::HasSubstr("not permitted"));
+  }
+}
+
 TEST_F(ViolationsTest, ADeathByTheFilterIsToldAsAViolation) {
   for (launcher::SandboxPlan plan : Plans()) {
     plan.filter = FilterFor(SYS_chroot, SECCOMP_RET_KILL_PROCESS);

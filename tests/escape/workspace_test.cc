@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -121,9 +122,11 @@ TEST_P(WorkspaceTest, NodesAreRefusedAndTrapsHoldNobodyUp) {
 // --- 22: carve-outs ---
 
 constexpr char kWrites[] =
-    "for p in .git/hooks/pre-commit .git/config .bashrc .profile .zshrc .envrc CLAUDE.md AGENTS.md "
-    ".mcp.json .claude/settings.json .codex/config.toml .gemini/settings.json .cursor/mcp.json "
-    ".vscode/tasks.json; do mkdir -p $(dirname $p); echo evil > $p; rm -rf $p; echo evil > $p; "
+    "for p in .git/hooks/pre-commit .git/config .git/config.worktree .bashrc .profile .zshrc "
+    ".envrc "
+    "CLAUDE.md AGENTS.md .mcp.json .claude/settings.json .codex/config.toml .gemini/settings.json "
+    ".cursor/mcp.json .vscode/tasks.json; do mkdir -p $(dirname $p); echo evil > $p; rm -rf $p; "
+    "echo evil > $p; "
     "ln -sf /tmp $p; mv -f other $p; done; "
     // By another name of the same.
     "ln -s .git/hooks h; echo evil > h/pre-push; ln .git/config c; echo evil > c; "
@@ -143,10 +146,10 @@ TEST_P(WorkspaceTest, WhatOthersRunOrObeyCannotBeWritten) {
   EXPECT_THAT(outcome.out, HasSubstr("ended"));
   bool evil = false;
   for (const char* path :
-       {".git/hooks/pre-commit", ".git/config", "AGENTS.md", ".bashrc", ".profile", ".zshrc",
-        ".envrc", "CLAUDE.md", ".mcp.json", ".claude/settings.json", ".codex/config.toml",
-        ".gemini/settings.json", ".cursor/mcp.json", ".vscode/tasks.json", ".git/hooks/pre-push",
-        ".git/hooks/post-checkout"}) {
+       {".git/hooks/pre-commit", ".git/config", ".git/config.worktree", "AGENTS.md", ".bashrc",
+        ".profile", ".zshrc", ".envrc", "CLAUDE.md", ".mcp.json", ".claude/settings.json",
+        ".codex/config.toml", ".gemini/settings.json", ".cursor/mcp.json", ".vscode/tasks.json",
+        ".git/hooks/pre-push", ".git/hooks/post-checkout"}) {
     struct stat st;
     const bool there = lstat(Path(path).c_str(), &st) == 0;
     const std::string name = path;
@@ -159,6 +162,41 @@ TEST_P(WorkspaceTest, WhatOthersRunOrObeyCannotBeWritten) {
        "editors, and ones that do not exist yet; by links and by renaming what they are in",
        !evil,
        "Landlock only adds up what is allowed: nothing in a writable folder can be kept read-only");
+}
+
+TEST_P(WorkspaceTest, TheConfigOfAWorktreeThatGitObeysCannotBeWritten) {
+  if (landlock()) return;  // told above
+  fs::create_directories(Path(".git/hooks"));
+  Write(".git/config", "[extensions]\n\tworktreeConfig = true\n");
+  Write(".git/config.worktree", "mine");
+  const Outcome outcome = TryLine(
+      "echo evil > .git/config.worktree; rm -f .git/config.worktree; echo evil > .git/x; "
+      "mv -f .git/x .git/config.worktree; ln .git/config.worktree c; echo evil > c; echo ended");
+  EXPECT_THAT(outcome.out, HasSubstr("ended"));
+  EXPECT_EQ(Read(".git/config.worktree"), "mine") << outcome.err;
+}
+
+TEST_P(WorkspaceTest, SymlinksThatOthersObeyStayWhatTheyAreAndSoDoesWhatTheyLeadTo) {
+  if (landlock()) return;  // told above
+  Write("rules.md", "mine");
+  fs::create_symlink("rules.md", Path("CLAUDE.md"));
+  fs::create_symlink("not-there.md", Path("AGENTS.md"));
+  fs::create_directories(Path("repository/hooks"));
+  fs::create_symlink("repository", Path(".git"));
+  const Outcome outcome = TryLine(
+      "for p in CLAUDE.md AGENTS.md rules.md not-there.md .git/hooks/pre-commit .git/config; do "
+      "echo evil > $p; rm -f $p; echo evil > x; mv -f x $p; ln -sf x $p; done; "
+      "rm -f .git; mv .git g; mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit; "
+      "mv repository r; echo ended");
+  EXPECT_THAT(outcome.out, HasSubstr("ended"));
+  EXPECT_EQ(fs::read_symlink(Path("CLAUDE.md")), "rules.md");
+  EXPECT_EQ(fs::read_symlink(Path("AGENTS.md")), "not-there.md");
+  EXPECT_EQ(fs::read_symlink(Path(".git")), "repository");
+  EXPECT_EQ(Read("rules.md"), "mine");
+  for (const char* name :
+       {"not-there.md", "repository/hooks/pre-commit", "repository/config", "r"}) {
+    EXPECT_FALSE(fs::exists(fs::symlink_status(Path(name)))) << name;
+  }
 }
 
 TEST_P(WorkspaceTest, FoldersThatHoldCarveOutsCannotBeExchanged) {
@@ -180,6 +218,45 @@ const Actor kExchange("exchange", [](const std::vector<std::string>& args) {
   }
   return 0;
 });
+
+// --- What a workspace holds already, and docs/threat_model.md says is not stopped ---
+
+const Actor kConnect("connect", [](const std::vector<std::string>& args) {
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  args[0].copy(address.sun_path, sizeof(address.sun_path) - 1);
+  const UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  Say("connect", connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)));
+  return 0;
+});
+
+TEST_P(WorkspaceTest, ASocketThatTheHostHasPutThereAnswersButInLandlock) {
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  const std::string path = Path("socket");
+  ASSERT_LT(path.size(), sizeof(address.sun_path));
+  path.copy(address.sun_path, path.size());
+  const UniqueFd listens(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(bind(listens.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  ASSERT_EQ(listen(listens.get(), 1), 0);
+  EXPECT_EQ(AnyDone(Try({"connect", "socket"})), !landlock());
+}
+
+const Actor kMapping("mapping", [](const std::vector<std::string>& args) {
+  const UniqueFd fd(open(args[0].c_str(), O_RDWR | O_CLOEXEC));
+  void* const map = mmap(nullptr, 4, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+  if (map == MAP_FAILED) return 1;
+  memcpy(map, "evil", 4);
+  return 0;
+});
+
+TEST_P(WorkspaceTest, ASetUserIdFileThatWasThereCanBeRewrittenThroughAMapping) {
+  Write("tool", "mine");
+  ASSERT_EQ(chmod(Path("tool").c_str(), 04755), 0);
+  Try({"mapping", "tool"});
+  struct stat st;
+  ASSERT_EQ(stat(Path("tool").c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 07777, 04755u);
+  EXPECT_EQ(Read("tool"), "evil");
+}
 
 // --- 25: files outside, and where Landlock has gaps ---
 

@@ -90,15 +90,16 @@ class Escapees : public TreeTest {
         "%s &",        "nohup %s >/dev/null 2>&1 &",
         "setsid %s &", "(setsid %s &)",
         "(%s &)",      "setsid setsid %s </dev/null >/dev/null 2>&1 &"};
+    absl::StatusOr<std::vector<uint16_t>> free = FindFreePorts(ways.size() + 2);
+    ASSERT_THAT(free, IsOk());
     std::string lines;
     const auto add = [&](const std::string& before, const std::string& actor,
                          const std::string& after) {
-      const absl::StatusOr<uint16_t> port = FindFreePort();
-      ASSERT_THAT(port, IsOk());
-      ports_.push_back(*port);
+      ports_.push_back(free->back());
+      free->pop_back();
       absl::StrAppend(&lines, before,
-                      ActorLine(absl::StrCat(actor, " ", *port, " ", reports_->path())), after,
-                      "\n");
+                      ActorLine(absl::StrCat(actor, " ", ports_.back(), " ", reports_->path())),
+                      after, "\n");
     };
     for (const std::string& way : ways) {
       const size_t at = way.find("%s");

@@ -12,6 +12,7 @@
 #include "runtime/agent/event.h"
 #include "runtime/agent/event_json.h"
 #include "runtime/agent/result.h"
+#include "sandbox/base/printable.h"
 #include "tools/berth/output.h"
 
 namespace berth::cli {
@@ -20,24 +21,28 @@ namespace {
 constexpr size_t kShown = 200;
 
 std::string Short(absl::string_view text) {
-  std::string line = Printable(text.substr(0, kShown));
-  if (text.size() > kShown) absl::StrAppend(&line, " …");
-  return line;
+  if (text.size() <= kShown) return Printable(text);
+  // Not within a character, whose beginning would be shown as what it is not.
+  size_t end = kShown;
+  while (end > kShown - 3 && (text[end] & 0xC0) == 0x80) --end;
+  return absl::StrCat(Printable(text.substr(0, end)), " …");
 }
 
 std::string Describe(const AgentEvent& event) {
   switch (event.kind) {
     case AgentEvent::Kind::kStarted:
-      return absl::StrCat("started: session ", event.session_id, " ", event.model);
+      return absl::StrCat("started: session ", Short(event.session_id), " ", Short(event.model));
     case AgentEvent::Kind::kText:
-      return event.partial ? "" : event.text;  // whole: it is what people came for
+      // Whole: it is what people came for.
+      return event.partial ? "" : PrintableLines(event.text);
     case AgentEvent::Kind::kToolCall:
-      return absl::StrCat("> ", event.tool_name, " ", Short(event.text));
+      return absl::StrCat("> ", Short(event.tool_name), " ", Short(event.text));
     case AgentEvent::Kind::kToolResult:
       return absl::StrCat(event.is_error ? "< error: " : "< ", Short(event.text));
     case AgentEvent::Kind::kRateLimit:
       if (!event.hard) return "";
-      return absl::StrCat("rate limit ", event.text, " until ", absl::FormatTime(event.resets_at));
+      return absl::StrCat("rate limit ", Short(event.text), " until ",
+                          absl::FormatTime(event.resets_at));
     case AgentEvent::Kind::kWaiting:
       return absl::StrCat("waiting for a person: ", Short(event.text));
     case AgentEvent::Kind::kRaw:
@@ -71,7 +76,7 @@ absl::Status PrintAgentResult(absl::string_view run, const AgentResult& result, 
   absl::StrAppend(&line, "), ", result.turns, " turns, ", usage.input, " in, ", usage.output,
                   " out, ", usage.cache_creation, " cached, ", usage.cache_read, " from cache, $",
                   absl::StrFormat("%.4f", usage.cost_usd));
-  if (!result.session_id.empty()) absl::StrAppend(&line, ", session ", result.session_id);
+  if (!result.session_id.empty()) absl::StrAppend(&line, ", session ", Short(result.session_id));
   Note(absl::StrCat("berth: ", line));
   if (!result.log_error.empty()) {
     Note(absl::StrCat("berth: the log lacks events: ", result.log_error));

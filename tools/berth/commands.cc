@@ -3,16 +3,21 @@
 #include <optional>
 
 #include "absl/strings/string_view.h"
-#include "sandbox/launcher/start_helper.h"
+#include "sandbox/launcher/forked.h"
 #include "tools/berth/cli.h"
 
 namespace berth::cli {
 
 int RunBerth(int argc, char** argv) {
-  // The longest part of a start, and the only one that does not depend on what is said here.
-  std::optional<launcher::HelperAhead> helper;
-  if (argc > 1 && absl::string_view(argv[1]) == "run") helper.emplace();
+  // While little is in memory yet, and beside all that follows.
+  std::optional<launcher::ForkedLauncher> launcher;
+  if (argc > 1 && absl::string_view(argv[1]) == "run") launcher.emplace(argv);
   Cli cli;
+  // One that is most often run many times, and by scripts, does not wait for the others.
+  if (launcher.has_value()) {
+    AddRun(&cli);
+    return cli.Main(argc, argv);
+  }
   // In the order in which `berth --help` lists them.
   for (const auto add :
        {AddRun,    AddStart,  AddLs,         AddAttach,   AddSend,        AddKeys,       AddCapture,

@@ -9,31 +9,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "sandbox/base/printable.h"
 
 namespace berth::cli {
 namespace {
 
 constexpr absl::string_view kReplacement = "\xEF\xBF\xBD";
-
-// The length of the UTF-8 sequence that `text` begins with, or 0 if there is none: Unicode's table
-// of well-formed sequences, so no overlong forms, surrogates or what lies beyond U+10FFFF.
-size_t SequenceLength(absl::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const size_t length = first >= 0xC2 && first <= 0xDF   ? 2
-                        : first >= 0xE0 && first <= 0xEF ? 3
-                        : first >= 0xF0 && first <= 0xF4 ? 4
-                                                         : 0;
-  if (length == 0 || text.size() < length) return 0;
-  const unsigned char low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
-  const unsigned char high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
-  if (byte(1) < low || byte(1) > high) return 0;
-  for (size_t i = 2; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  return length;
-}
 
 void AppendEscaped(char c, std::string* out) {
   constexpr absl::string_view kHex = "0123456789abcdef";
@@ -56,7 +37,7 @@ void AppendEscaped(char c, std::string* out) {
 std::string Quoted(absl::string_view text) {
   std::string out = "\"";
   while (!text.empty()) {
-    const size_t length = SequenceLength(text);
+    const size_t length = Utf8Length(text);
     if (length == 0) {
       absl::StrAppend(&out, kReplacement);
     } else if (length == 1) {

@@ -48,19 +48,6 @@ std::string Paint(absl::string_view text, Colour colour, bool wanted) {
   return absl::StrCat("\x1b[", kCodes[static_cast<size_t>(colour)], "m", text, "\x1b[0m");
 }
 
-std::string Printable(absl::string_view text) {
-  std::string out(text);
-  // C0 and DEL; C1 controls as UTF-8 (0xC2 0x80 to 0xC2 0x9F), which some terminals obey.
-  for (size_t i = 0; i < out.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(out[i]);
-    const bool c1 =
-        byte == 0xC2 && i + 1 < out.size() && static_cast<unsigned char>(out[i + 1]) < 0xA0;
-    if (absl::ascii_iscntrl(byte)) out[i] = ' ';
-    if (c1) out[i] = out[i + 1] = ' ';
-  }
-  return out;
-}
-
 size_t ColumnsOf(absl::string_view text) {
   return static_cast<size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "sandbox/base/printable.h"
 
 namespace berth::cli {
 
@@ -29,8 +30,8 @@ bool WantsColour(int fd);
 enum class Colour : uint8_t { kNone, kDim, kRed, kGreen, kYellow };
 std::string Paint(absl::string_view text, Colour colour, bool wanted);
 
-// Text that a program chose, made safe for a terminal: control characters become spaces.
-std::string Printable(absl::string_view text);
+// For text that a program chose.
+using ::berth::Printable;
 
 // Code points, which are columns in all that berth prints but for wide characters in titles.
 size_t ColumnsOf(absl::string_view text);

@@ -54,6 +54,8 @@ void PolicyOptions::AddTo(Arguments* arguments) {
   AddBytes(arguments, "--mem", &memory_, "Limit of memory of all its processes");
   arguments->Number("--pids", &pids_, "COUNT", "Limit of processes and threads");
   arguments->Decimal("--cpus", &cpus_, "CORES", "Limit of CPU time, in cores");
+  arguments->Flag("--report-files", &report_files_,
+                  "Tell of the files that it was kept from too; each open costs more then");
   arguments->Choice("--tier", &tier_, {"auto", "namespaces", "pooled", "landlock"},
                     "How the policy is enforced; see 'berth doctor'");
 }
@@ -61,7 +63,7 @@ void PolicyOptions::AddTo(Arguments* arguments) {
 bool PolicyOptions::any() const {
   return !file_.empty() || !preset_.empty() || !net_.empty() || !tier_.empty() ||
          !workspace_.empty() || !read_only_.empty() || !read_write_.empty() || !hidden_.empty() ||
-         memory_ != -1 || pids_ != -1 || cpus_ != -1;
+         memory_ != -1 || pids_ != -1 || cpus_ != -1 || report_files_;
 }
 
 absl::StatusOr<Policy::Builder> PolicyOptions::Base(absl::string_view workspace) const {
@@ -114,6 +116,7 @@ absl::StatusOr<std::optional<Policy>> PolicyOptions::ToPolicy(absl::string_view 
   if (memory_ != -1) builder.Memory(memory_);
   if (pids_ != -1) builder.Pids(pids_);
   if (cpus_ != -1) builder.Cpus(cpus_);
+  if (report_files_) builder.ReportFiles();
   if (!tier_.empty()) {
     ABSL_ASSIGN_OR_RETURN(const Tier tier, TierFromName(tier_));
     builder.Tier(tier);

@@ -36,6 +36,7 @@ class PolicyOptions {
   std::vector<std::string> read_only_, read_write_, hidden_;
   int64_t memory_ = -1, pids_ = -1;
   double cpus_ = -1;
+  bool report_files_ = false;
 };
 
 // A policy of a person's own file, which may ask for anything.

@@ -1,5 +1,6 @@
 // What a workload gives up before its first instruction. Each step is one that cannot be taken
-// back. Called between clone and exec, in memory that may be shared: no heap.
+// back. Called between clone and exec, in memory that may be shared with one that runs beside: no
+// heap, and raw calls, since errno is shared, too. (Landlock's are not: see UsesLandlock.)
 #ifndef BERTH_SANDBOX_LAUNCHER_ENTER_CONFINE_H_
 #define BERTH_SANDBOX_LAUNCHER_ENTER_CONFINE_H_
 
@@ -14,10 +15,15 @@ bool DropFuturePrivileges(const SandboxPlan& plan, Failure* failure);
 // Capabilities, of all sets.
 bool DropPrivileges(const SandboxPlan& plan, Failure* failure);
 
+struct ConfineFds {
+  int ruleset = -1;  // see EnforceLandlock
+  int report = -1;   // where the filter's listener goes, if it notifies
+  int keep = -1;     // stays open when the next program is executed; all others above 2 do not
+};
+
 // Limits, Landlock, and the filter, last: so it needs to allow only what comes after it (sendmsg on
-// `report`, dup2, execve, exit_group). If the filter notifies, its listener goes to `report`.
-// `ruleset`: see EnforceLandlock.
-bool Confine(const SandboxPlan& plan, int ruleset, int report, Failure* failure);
+// `report`, execve, exit_group).
+bool Confine(const SandboxPlan& plan, const ConfineFds& fds, Failure* failure);
 
 }  // namespace berth::launcher
 

@@ -40,6 +40,11 @@ class Enclosure {
   // Starts one that prepares what it can for that plan and then waits to be given a program. Takes
   // from `child` its sandbox and the groups that it is to enter.
   pid_t Park(ChildPlan* child, int cgroup_fd, int* pidfd);
+  // Starts one before its sandbox is known, in the groups that `child` names; it is one without a
+  // network. Give it a program next, or kill it.
+  pid_t StartEarly(ChildPlan* child, int cgroup_fd, int* pidfd);
+  // Gives it sandbox and program; AwaitProgram is next. False if it is gone.
+  bool Give(const ChildPlan& child);
   // Waits until it has prepared all. False if it could not.
   bool AwaitParked();
   // Gives a program to the one that was parked; AwaitProgram is next. False if it cannot be used,
@@ -67,11 +72,12 @@ class Enclosure {
  private:
   pid_t Clone(InitPlan* plan, int cgroup_fd, int* pidfd);
   pid_t TakeReports(int* pidfd, Failure* failure, int flags);
+  void UseListener(UniqueFd listener);
 
   UniqueFd report_, theirs_, listener_;
   std::vector<UniqueFd> namespaces_;
   std::vector<SourceIdentity> sources_;  // of one that is parked
-  HeldPlaceholders placeholders_;
+  KeptFolders kept_;
   std::unique_ptr<FdSlots> slots_;  // until init has its own table of descriptors
 };
 

@@ -8,24 +8,12 @@
 #include <unistd.h>
 
 #include "sandbox/launcher/enter/mount_api.h"
+#include "sandbox/launcher/enter/own_names.h"
 
 namespace berth::launcher {
 namespace {
 
 constexpr uint64_t kQuiet = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
-
-struct Device {
-  const char* name;
-  unsigned major, minor;
-};
-constexpr Device kDevices[] = {{"null", 1, 3},   {"zero", 1, 5},    {"full", 1, 7},
-                               {"random", 1, 8}, {"urandom", 1, 9}, {"tty", 5, 0}};
-
-// What in /proc is not about processes and open to be written by anybody.
-constexpr const char* kAnybodys[] = {"sys", "pressure"};
-// What in it a process with the host's uid 0 may write to, though it has no capability.
-constexpr const char* kRootsOwn[] = {"sysrq-trigger", "irq",  "bus",    "fs",           "mtrr",
-                                     "acpi",          "scsi", "driver", "dynamic_debug"};
 
 // `proc` is read-only yet, and so is a copy of a part of it.
 int KeepReadOnly(int proc, const char* name) {
@@ -100,16 +88,11 @@ int MountDev(int target, uint64_t size) {
     return errno;
   }
   const UniqueFd pts(FsMount(fs.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC));
-  if (const int error = MountAt(dev.get(), "pts", pts.get())) return error;
+  if (const int error = MountAt(dev.get(), kTerminals, pts.get())) return error;
   const UniqueFd shm = MakeTmpfs(size, "1777", 0);
-  if (const int error = MountAt(dev.get(), "shm", shm.get())) return error;
-  constexpr const char* kLinks[][2] = {{"pts/ptmx", "ptmx"},
-                                       {"/proc/self/fd", "fd"},
-                                       {"/proc/self/fd/0", "stdin"},
-                                       {"/proc/self/fd/1", "stdout"},
-                                       {"/proc/self/fd/2", "stderr"}};
-  for (const auto& link : kLinks) {
-    if (symlinkat(link[0], dev.get(), link[1]) != 0) return errno;
+  if (const int error = MountAt(dev.get(), kSharedMemory, shm.get())) return error;
+  for (const DeviceLink& link : kDeviceLinks) {
+    if (symlinkat(link.text, dev.get(), link.name) != 0) return errno;
   }
   return SetMountAttributes(dev.get(), MOUNT_ATTR_RDONLY, false) == 0 ? 0 : errno;
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@
 #include "sandbox/launcher/enter/confine.h"
 #include "sandbox/launcher/enter/id_map.h"
 #include "sandbox/launcher/enter/init_filter.h"
+#include "sandbox/launcher/enter/landlock.h"
 #include "sandbox/launcher/enter/mount_api.h"
 #include "sandbox/launcher/enter/network_maker.h"
 #include "sandbox/launcher/enter/report.h"
@@ -32,6 +34,7 @@
 #include "sandbox/launcher/enter/sources.h"
 #include "sandbox/launcher/fd_slots.h"
 #include "sandbox/launcher/kernel.h"
+#include "sandbox/launcher/ready_child.h"
 #include "sandbox/launcher/wire.h"
 #include "sandbox/network/listener.h"
 
@@ -40,16 +43,11 @@ namespace {
 
 constexpr int kKeyctlJoinSession = 1;
 // Made here and not by the clone that made this process, whose parent has others to serve.
-constexpr int kNamespacesInside = CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+constexpr int kNamespacesInside = CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
 
 class Init {
  public:
-  explicit Init(InitPlan* plan)
-      : plan_(*plan),
-        child_(*plan->child),
-        sandbox_(*child_.sandbox),
-        report_(child_.report_fd),
-        root_(sandbox_) {}
+  explicit Init(InitPlan* plan) : plan_(*plan), child_(*plan->child), report_(child_.report_fd) {}
   [[noreturn]] void Run();
 
  private:
@@ -63,26 +61,38 @@ class Init {
   void KeepOnly(std::vector<int> keep);
   void StayWithParent();
   void AwaitGate();
+  const SandboxPlan& sandbox() const { return *child_.sandbox; }
+  void MakeNamespaces(int flags);
+  void AwaitPlan();
   void Prepare();
   void AwaitRequest();
+  void TakeRequest();
   void AwaitConsent();
   void Complete();
   void JoinNamespaces();
   void EnterNetwork();
   void EnterDirectory();
-  void HandOverPlaceholders();
+  void GetReady();
   void StartProgram();
+  void CloneProgram();
+  void MakeOutcome();
+  void UseTrampoline();
   [[noreturn]] void Reap();
 
   InitPlan& plan_;
   ChildPlan& child_;
-  const SandboxPlan& sandbox_;
+  SandboxPlan late_plan_;  // of one that is early
   const int report_;
   UniqueFd namespaces_[kNamespaceCount];
-  Root root_;
+  std::optional<Root> root_;
   NetworkMaker network_;
   Message message_;
   std::optional<ChildRequest> request_;
+  std::unique_ptr<ReadyChild> ready_;
+  UniqueFd outcome_;  // of the trampoline
+  std::vector<const char*> trampoline_argv_;
+  char trampoline_report_[12] = {};
+  UniqueFd directory_;
   pid_t program_ = -1;
   int program_pidfd_ = -1;
 };
@@ -121,20 +131,38 @@ void Init::AwaitGate() {
 }
 
 void Init::EnterNetwork() {
-  if (sandbox_.network == SandboxNetwork::kHost) return;
+  if (sandbox().network == SandboxNetwork::kHost) return;
   if (const int error = network_.Enter()) Fail({Step::kNetwork, error});
-  if (sandbox_.network != SandboxNetwork::kProxy) return;
-  if (const int error = network::OpenDoor(child_.proxy_fd, sandbox_.proxy_port)) {
+  if (sandbox().network != SandboxNetwork::kProxy) return;
+  if (const int error = network::OpenDoor(child_.proxy_fd, sandbox().proxy_port)) {
     Fail({Step::kNetwork, error});
   }
 }
 
-void Init::Prepare() {
-  // One of its own for each: an empty one that is shared would save most of a millisecond, and
-  // sandboxes would meet on its loopback and by its abstract sockets.
-  if (sandbox_.network != SandboxNetwork::kHost) network_.Begin();
-  Must(unshare(kNamespacesInside) == 0, Step::kNamespaces);
+void Init::MakeNamespaces(int flags) {
+  Must(unshare(flags) == 0, Step::kNamespaces);
   if (const int error = MapIds(plan_.uid, plan_.gid)) Fail({Step::kIdMap, error});
+}
+
+void Init::AwaitPlan() {
+  network_.Begin();
+  MakeNamespaces(kNamespacesInside);
+  if (ReceiveMessage(report_, &message_) != 0) _exit(127);  // none came
+  TakeRequest();
+  if (!late_plan_.Decode(request_->sandbox)) Fail({Step::kPlan, EINVAL});
+  child_.sandbox = &late_plan_;
+}
+
+void Init::Prepare() {
+  if (plan_.early) {
+    Must(unshare(CLONE_NEWNS) == 0, Step::kNamespaces);
+  } else {
+    // One of its own for each: an empty one that is shared would save most of a millisecond, and
+    // sandboxes would meet on its loopback and by its abstract sockets.
+    if (sandbox().network != SandboxNetwork::kHost) network_.Begin();
+    MakeNamespaces(CLONE_NEWNS | kNamespacesInside);
+  }
+  root_.emplace(sandbox());
   if (plan_.hands_over_namespaces) EnterNetwork();
   for (int i = 0; plan_.hands_over_namespaces && i < kNamespaceCount; ++i) {
     char path[32];
@@ -143,10 +171,10 @@ void Init::Prepare() {
     Must(namespaces_[i].ok(), Step::kNamespaces);
   }
   Failure failure;
-  if (!root_.Prepare(&failure)) Fail(failure);
+  if (!root_->Prepare(&failure) || (plan_.parks && !root_->Stock(&failure))) Fail(failure);
   if (!plan_.hands_over_namespaces) EnterNetwork();
-  if (!sandbox_.hostname.empty()) {
-    Must(sethostname(sandbox_.hostname.data(), sandbox_.hostname.size()) == 0, Step::kHostname);
+  if (!sandbox().hostname.empty()) {
+    Must(sethostname(sandbox().hostname.data(), sandbox().hostname.size()) == 0, Step::kHostname);
   }
   // Keys of the host's session could be found and used inside (CVE-2014-9529 and others were here).
   // Where it fails there are none: no key support, or the filter of a container.
@@ -154,7 +182,7 @@ void Init::Prepare() {
 }
 
 void Init::AwaitRequest() {
-  const std::vector<SourceIdentity>& sources = root_.sources();
+  const std::vector<SourceIdentity>& sources = root_->sources();
   const std::string_view text(reinterpret_cast<const char*>(sources.data()),
                               sources.size() * sizeof(SourceIdentity));
   // Nobody is there, or will have it: it goes.
@@ -162,6 +190,10 @@ void Init::AwaitRequest() {
       ReceiveMessage(report_, &message_) != 0) {
     _exit(127);
   }
+  TakeRequest();
+}
+
+void Init::TakeRequest() {
   request_.emplace(&message_, /*tells_exit=*/false);
   if (!request_->ok()) Fail(request_->plan.error);
   const ChildPlan& wanted = request_->plan;
@@ -183,9 +215,11 @@ void Init::AwaitConsent() {
 
 void Init::Complete() {
   Failure failure;
-  const bool completed = root_.Complete(&failure);
-  HandOverPlaceholders();
-  if (!completed) Fail(failure);
+  // Before anything is made there: whoever kills us leaves it to the helper.
+  const auto keep = [this](int folder) {
+    return SendReport(report_, {.kind = Report::Kind::kPlaceholders}, &folder, 1);
+  };
+  if (!root_->Complete(keep, &failure)) Fail(failure);
 }
 
 void Init::JoinNamespaces() {
@@ -195,35 +229,71 @@ void Init::JoinNamespaces() {
   }
 }
 
-void Init::HandOverPlaceholders() {
-  for (const Placeholder& placeholder : root_.placeholders()) {
-    const int fds[2] = {placeholder.directory.get(), placeholder.lock.get()};
-    std::string names;
-    for (size_t i = 0; i < placeholder.names.size(); ++i) {
-      names.append(placeholder.names[i]).push_back('\0');
-      if (i + 1 < placeholder.names.size() && names.size() + NAME_MAX < kMaxReportText) continue;
-      const Report report{.kind = Report::Kind::kPlaceholder};
-      if (const int error = SendReport(report_, report, fds, 2, names)) {
-        Fail({Step::kReport, error});
-      }
-      names.clear();
-    }
-  }
-}
-
 // By descriptor and without magic links: "/proc/self/fd/7" leads nowhere (CVE-2024-21626).
 void Init::EnterDirectory() {
   const char* cwd = child_.cwd != nullptr && child_.cwd[0] != '\0' ? child_.cwd : "/";
-  const UniqueFd dir(OpenAt2(AT_FDCWD, cwd, O_PATH | O_DIRECTORY, RESOLVE_NO_MAGICLINKS));
+  UniqueFd dir(OpenAt2(AT_FDCWD, cwd, O_PATH | O_DIRECTORY, RESOLVE_NO_MAGICLINKS));
   Must(dir.ok() && fchdir(dir.get()) == 0, Step::kDirectory);
   char path[PATH_MAX + 16];
   // Outside of the root it would begin with "(unreachable)".
   Must(syscall(SYS_getcwd, path, sizeof(path)) > 0, Step::kDirectory);
   if (path[0] != '/') Fail({Step::kDirectory, EXDEV});
   child_.cwd = nullptr;
+  directory_ = std::move(dir);
+}
+
+void Init::MakeOutcome() {
+  int fds[2];
+  Must(pipe2(fds, O_CLOEXEC) == 0, Step::kClone);
+  outcome_.reset(fds[0]);
+  child_.error_fd = fds[1];
+}
+
+void Init::UseTrampoline() {
+  if (!outcome_.ok()) MakeOutcome();
+  snprintf(trampoline_report_, sizeof(trampoline_report_), "%d", child_.error_fd);
+  trampoline_argv_.push_back(trampoline_report_);
+  const char* const* word = child_.argv;
+  do trampoline_argv_.push_back(*word);
+  while (*word++ != nullptr);
+  child_.argv = trampoline_argv_.data();
+}
+
+// The program's process loads its filter while we put the rest of the root together; of one that
+// waits it waits, too.
+void Init::GetReady() {
+  if (!ReadyChild::Fits(sandbox()) || plan_.joins != nullptr) return;
+  if (!plan_.parks && (child_.own_session || UsesLandlock(sandbox()))) return;
+  if (child_.trampoline_fd >= 0) MakeOutcome();
+  child_.parent = 1;
+  ready_ = ReadyChild::Start(&child_, -1);
+  if (ready_ == nullptr) Fail(child_.error);
+  Failure failure;
+  if (plan_.parks && !ready_->Await(&failure)) Fail(failure);
 }
 
 void Init::StartProgram() {
+  if (child_.trampoline_fd >= 0) UseTrampoline();
+  if (plan_.parks && child_.own_session) ready_.reset();
+  if (ready_ == nullptr) {
+    CloneProgram();
+  } else {
+    child_.cwd_fd = directory_.get();
+    Failure failure;
+    program_pidfd_ = ready_->Run(child_, &failure);
+    if (program_pidfd_ < 0) Fail(failure);
+    program_ = ready_->pid();
+  }
+  if (!outcome_.ok()) return;
+  close(child_.error_fd);
+  Failure failure;
+  ssize_t n;
+  while ((n = read(outcome_.get(), &failure, sizeof(failure))) < 0 && errno == EINTR) {
+  }
+  if (n != 0) Fail(n == sizeof(failure) ? failure : Failure{Step::kExec, EPROTO});
+}
+
+void Init::CloneProgram() {
   child_.parent = plan_.joins != nullptr ? 0 : 1;  // as getppid will say inside
   clone_args args{};
   args.flags = CLONE_PIDFD;
@@ -256,8 +326,8 @@ void Init::Run() {
     Fail({Step::kLimits, error});
   }
   child_.limit_count = 0;
-  std::vector<int> keep{child_.stdio[0], child_.stdio[1], child_.stdio[2],
-                        report_,         child_.gate_fd,  child_.proxy_fd};
+  std::vector<int> keep{child_.stdio[0], child_.stdio[1], child_.stdio[2],     report_,
+                        child_.gate_fd,  child_.proxy_fd, child_.trampoline_fd};
   if (plan_.joins != nullptr) keep.insert(keep.end(), plan_.joins, plan_.joins + kNamespaceCount);
   KeepOnly(std::move(keep));
   StayWithParent();
@@ -268,17 +338,19 @@ void Init::Run() {
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
   AwaitGate();
+  if (plan_.early) AwaitPlan();
   if (plan_.joins != nullptr) {
     JoinNamespaces();
   } else {
     Prepare();
   }
   Failure failure;
-  if (!DropFuturePrivileges(sandbox_, &failure)) Fail(failure);
+  if (!DropFuturePrivileges(sandbox(), &failure)) Fail(failure);
+  GetReady();
   if (plan_.parks) AwaitRequest();
   if (plan_.joins == nullptr) Complete();
   EnterDirectory();
-  if (!DropPrivileges(sandbox_, &failure)) Fail(failure);
+  if (!DropPrivileges(sandbox(), &failure)) Fail(failure);
   if (plan_.parks) AwaitConsent();
   StartProgram();
 
@@ -288,8 +360,7 @@ void Init::Run() {
     for (const UniqueFd& fd : namespaces_) fds[count++] = fd.get();
   }
   if (SendReport(report_, {.kind = Report::Kind::kStarted}, fds, count) != 0) _exit(127);
-  // The program's streams end with the program. Its placeholders stay as long as it does: their
-  // locks are the helper's now.
+  // The program's streams end with the program.
   if (report_ > 3) CloseRange(3, static_cast<unsigned>(report_) - 1, 0);
   CloseRange(static_cast<unsigned>(report_) + 1, ~0u, 0);
   if (chdir("/") != 0 || !LoadInitFilter()) _exit(127);

@@ -7,7 +7,8 @@
 // ends too, and the kernel kills everything that is left inside; so does whoever kills init.
 //
 // One that parks has prepared all that no host sees (root.h) and waits for a program to run; it is
-// used once.
+// used once. One that is early does not know its plan yet, and makes meanwhile what every plan
+// without a network has: all namespaces but that of mounts, which is to be as the host's are then.
 //
 // It forwards no signals: the helper sends them to the program itself, and pid 1 of a namespace
 // does not hear those that it has not asked for.
@@ -34,6 +35,8 @@ struct InitPlan {
   const int* joins = nullptr;
   // Prepares all that can be, says so, and waits for a SendRequest that says what to run.
   bool parks = false;
+  // Waits for a SendRequest that says what its sandbox is, too. `child` has none yet.
+  bool early = false;
 };
 
 [[noreturn]] void RunInit(InitPlan* plan);

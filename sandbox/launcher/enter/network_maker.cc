@@ -19,8 +19,6 @@ namespace {
 constexpr size_t kStackBytes = 16 << 10;
 alignas(16) char stack[kStackBytes];
 
-long Pointer(const void* pointer) { return reinterpret_cast<long>(pointer); }
-
 // Both of these by raw calls, since the thread runs them too.
 int BringUpLoopback() {
   const long fd = RawCall(SYS_socket, AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -28,7 +26,7 @@ int BringUpLoopback() {
   ifreq request = {};
   memcpy(request.ifr_name, "lo", 3);
   request.ifr_flags = IFF_UP | IFF_RUNNING;
-  const long up = RawCall(SYS_ioctl, fd, SIOCSIFFLAGS, Pointer(&request));
+  const long up = RawCall(SYS_ioctl, fd, SIOCSIFFLAGS, RawPointer(&request));
   RawCall(SYS_close, fd);
   return static_cast<int>(-up);
 }
@@ -49,14 +47,14 @@ void NetworkMaker::Run(void* self) {
   if (Take(&maker->state_, kOpen, kTaken)) {
     int error = Make();
     if (error == 0) {
-      const long fd =
-          RawCall(SYS_openat, AT_FDCWD, Pointer("/proc/thread-self/ns/net"), O_RDONLY | O_CLOEXEC);
+      const long fd = RawCall(SYS_openat, AT_FDCWD, RawPointer("/proc/thread-self/ns/net"),
+                              O_RDONLY | O_CLOEXEC);
       maker->fd_ = static_cast<int>(fd);
       if (fd < 0) error = static_cast<int>(-fd);
     }
     maker->error_ = error;
     __atomic_store_n(&maker->state_, kMade, __ATOMIC_RELEASE);
-    RawCall(SYS_futex, Pointer(&maker->state_), FUTEX_WAKE_PRIVATE, 1);
+    RawCall(SYS_futex, RawPointer(&maker->state_), FUTEX_WAKE_PRIVATE, 1);
   }
   for (;;) RawCall(SYS_exit, 0);
 }
@@ -76,7 +74,7 @@ void NetworkMaker::Begin() {
 int NetworkMaker::Enter() {
   if (Take(&state_, kOpen, kTaken)) return Make();
   while (__atomic_load_n(&state_, __ATOMIC_ACQUIRE) == kTaken) {
-    RawCall(SYS_futex, Pointer(&state_), FUTEX_WAIT_PRIVATE, kTaken);
+    RawCall(SYS_futex, RawPointer(&state_), FUTEX_WAIT_PRIVATE, kTaken);
   }
   if (error_ != 0) return error_;
   const int error = setns(fd_, CLONE_NEWNET) != 0 ? errno : 0;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sandbox/launcher/enter/mount_api.h"
+#include "sandbox/launcher/placeholder_link.h"
 
 namespace berth::launcher {
 namespace {
@@ -72,7 +73,7 @@ Places::Place Places::Open(int dir, const char* name) const {
   if (!fd.ok() || statx(fd.get(), "", AT_EMPTY_PATH, STATX_TYPE, &st) != 0) return place;
   // With O_PATH a symlink at the end is opened itself, whatever RESOLVE_NO_SYMLINKS says.
   if (S_ISLNK(st.stx_mode)) {
-    errno = ELOOP;
+    errno = IsPlaceholderLink(fd.get(), "") ? ENOENT : ELOOP;
     return place;
   }
   const std::pair<unsigned, unsigned> device(st.stx_dev_major, st.stx_dev_minor);

@@ -2,9 +2,10 @@
 //
 // The root is a tmpfs of our own; what has been mounted below it may be a workspace in which a
 // hostile program changes names while we look them up. So: one component at a time, by descriptor,
-// no symlink is followed, nothing is made in a file system that is not ours, and a directory on the
-// way to something mounted inside a writable file system becomes a mount of its own, so that it
-// cannot be renamed away from above it (`mv .git .x; mkdir .git`).
+// no symlink is followed (that of a placeholder counts as nothing), nothing is made in a file
+// system that is not ours, and a directory on the way to something mounted inside a writable file
+// system becomes a mount of its own, so that it cannot be renamed away from above it (`mv .git .x;
+// mkdir .git`).
 #ifndef BERTH_SANDBOX_LAUNCHER_ENTER_PLACE_H_
 #define BERTH_SANDBOX_LAUNCHER_ENTER_PLACE_H_
 

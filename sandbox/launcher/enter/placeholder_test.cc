@@ -2,23 +2,30 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "sandbox/base/unique_fd.h"
+#include "sandbox/launcher/placeholder_link.h"
 
 namespace berth::launcher {
 namespace {
 
-class Held : public testing::Test {
+namespace fs = std::filesystem;
+
+class Placeholders : public testing::Test {
  protected:
   void SetUp() override {
     std::string path = testing::TempDir() + "/held.XXXXXX";
@@ -26,30 +33,38 @@ class Held : public testing::Test {
     path_ = path;
     directory_ = UniqueFd(open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   }
-  void TearDown() override { std::filesystem::remove_all(path_); }
+  void TearDown() override { fs::remove_all(path_); }
 
-  // As a sandbox does: makes them, and hands them over.
-  HeldPlaceholders Sandbox(const std::vector<std::string>& names, bool directories = false) {
-    std::vector<Placeholder> made;
+  // As the first process of a sandbox does.
+  UniqueFd Make(const std::vector<std::string>& names) {
+    UniqueFd folder = KeepPlaceholders(directory_.get());
+    EXPECT_TRUE(folder.ok());
     for (const std::string& name : names) {
-      EXPECT_EQ(AddPlaceholder(directory_.get(), name, directories, &made), 0) << name;
+      EXPECT_EQ(MakePlaceholder(folder.get(), name, names[0] == name ? "" : names[0]), 0) << name;
     }
-    HeldPlaceholders held;
-    for (Placeholder& each : made) held.Add(std::move(each));
-    return held;
+    return folder;
+  }
+  // The same, handed over.
+  KeptFolders Sandbox(const std::vector<std::string>& names) {
+    KeptFolders kept;
+    kept.Add(Make(names));
+    return kept;
   }
 
-  bool Has(const std::string& name) const { return std::filesystem::exists(path_ + "/" + name); }
+  std::string Path(const std::string& name) const { return path_ + "/" + name; }
+  bool Has(const std::string& name) const {
+    return IsPlaceholderLink(directory_.get(), name.c_str());
+  }
 
-  // How many there are on it, in this process or any other.
-  int Locks(const std::string& name) const {
+  // How many there are on the folder, in this process or any other.
+  int Locks() const {
     struct stat st;
-    if (stat((path_ + "/" + name).c_str(), &st) != 0) return -1;
-    const std::string file = ":" + std::to_string(st.st_ino) + " ";
+    if (fstat(directory_.get(), &st) != 0) return -1;
+    const std::string folder = ":" + std::to_string(st.st_ino) + " ";
     std::ifstream locks("/proc/locks");
     int count = 0;
     for (std::string line; std::getline(locks, line);) {
-      if (line.find("FLOCK") != std::string::npos && line.find(file) != std::string::npos) ++count;
+      if (line.find("OFDLCK") != line.npos && line.find(folder) != line.npos) ++count;
     }
     return count;
   }
@@ -58,79 +73,151 @@ class Held : public testing::Test {
   UniqueFd directory_;
 };
 
-TEST_F(Held, GoesWithTheLastSandboxAndTakesOneLockForAll) {
-  HeldPlaceholders first = Sandbox({"a", "b"});
-  HeldPlaceholders second = Sandbox({"b", "c"});
-  HeldPlaceholders third = Sandbox({"c"});
-  EXPECT_EQ(Locks("a"), 1);
+TEST_F(Placeholders, GoWithTheLastSandboxAndTakeOneLockForAll) {
+  KeptFolders first = Sandbox({"a", "b"});
+  KeptFolders second = Sandbox({"b", "c"});
+  KeptFolders third = Sandbox({"c"});
+  EXPECT_EQ(Locks(), 1);
   first.Release();
   EXPECT_TRUE(Has("a") && Has("b") && Has("c"));
-  EXPECT_EQ(Locks("b"), 1);
+  EXPECT_EQ(Locks(), 1);
   third.Release();
   EXPECT_TRUE(Has("b") && Has("c"));
   second.Release();
-  EXPECT_FALSE(Has("a") || Has("b") || Has("c"));
+  EXPECT_TRUE(fs::is_empty(path_));
+  EXPECT_EQ(Locks(), 0);
 }
 
-TEST_F(Held, IsTheSameForFolders) {
-  HeldPlaceholders first = Sandbox({"d"}, true), second = Sandbox({"d"}, true);
-  EXPECT_EQ(Locks("d"), 1);
-  first.Release();
-  EXPECT_TRUE(Has("d"));
-  second.Release();
-  EXPECT_FALSE(Has("d"));
-}
-
-TEST_F(Held, StaysWhereAnotherHelperHoldsIt) {
-  HeldPlaceholders ours = Sandbox({"a"});
-  std::vector<Placeholder> theirs;  // never handed over: a lock of its own
-  ASSERT_EQ(AddPlaceholder(directory_.get(), "a", false, &theirs), 0);
+TEST_F(Placeholders, StayWhereAnotherHelperNeedsThemWhoeverMadeThem) {
+  KeptFolders ours = Sandbox({"a"});
+  UniqueFd theirs = Make({"b"});  // never handed over: a lock of its own
   ours.Release();
-  EXPECT_TRUE(Has("a"));
-  HeldPlaceholders others;
-  for (Placeholder& each : theirs) others.Add(std::move(each));
-  others.Release();
-  EXPECT_FALSE(Has("a"));
+  EXPECT_TRUE(Has("a") && Has("b"));
+  ReleasePlaceholders(std::move(theirs));
+  EXPECT_TRUE(fs::is_empty(path_));
 }
 
-// Who takes it for a file of the user's holds no lock, and it can be removed below him.
-TEST_F(Held, IsTakenOverFromWhoHasNotMarkedItYet) {
-  ASSERT_EQ(mkdir((path_ + "/d").c_str(), 0), 0);
-  ASSERT_EQ(chmod((path_ + "/d").c_str(), 0505), 0);
-  UniqueFd file(open((path_ + "/f").c_str(), O_CREAT | O_RDONLY | O_CLOEXEC, 0));
-  ASSERT_EQ(fchmod(file.get(), 0404), 0);
-  HeldPlaceholders folder = Sandbox({"d"}, true), ours = Sandbox({"f"});
-  EXPECT_EQ(Locks("d"), 1);
-  EXPECT_EQ(Locks("f"), 1);
+TEST_F(Placeholders, AreOneSymlinkThatReadsAsNothing) {
+  KeptFolders held = Sandbox({"a", "b", "c"});
   struct stat st;
-  ASSERT_EQ(fstat(file.get(), &st), 0);
-  EXPECT_EQ(st.st_mode & 07777, 0444);
-  EXPECT_EQ(st.st_mtim.tv_sec, 0);
-  folder.Release();
-  ours.Release();
-  EXPECT_FALSE(Has("d") || Has("f"));
+  ASSERT_EQ(lstat(Path("a").c_str(), &st), 0);
+  EXPECT_EQ(st.st_nlink, 3u);
+  EXPECT_EQ(open(Path("a").c_str(), O_RDONLY | O_CLOEXEC), -1);
+  EXPECT_EQ(errno, ENOENT);
 }
 
-TEST_F(Held, IsNotWhatTheUserMade) {
-  for (const mode_t mode : {0400, 0444, 0644}) {
-    const UniqueFd file(open((path_ + "/f").c_str(), O_CREAT | O_RDONLY | O_CLOEXEC, 0));
-    ASSERT_EQ(fchmod(file.get(), mode), 0);
-    std::vector<Placeholder> made;
-    EXPECT_EQ(AddPlaceholder(directory_.get(), "f", false, &made), EEXIST);
-    EXPECT_TRUE(made.empty());
-    ASSERT_EQ(unlink((path_ + "/f").c_str()), 0);
-  }
-  ASSERT_EQ(symlink("/etc/passwd", (path_ + "/f").c_str()), 0);
-  std::vector<Placeholder> made;
-  EXPECT_EQ(AddPlaceholder(directory_.get(), "f", false, &made), EEXIST);
-}
-
-TEST_F(Held, IsLeftToWhoeverPutAFileInItsPlace) {
-  HeldPlaceholders held = Sandbox({"a"});
-  ASSERT_EQ(unlink((path_ + "/a").c_str()), 0);
-  std::ofstream(path_ + "/a") << "mine";
+// They were names of one file once: who wrote to one of them wrote to all, and it stayed.
+TEST_F(Placeholders, TakeNothingThatIsWrittenToThem) {
+  KeptFolders held = Sandbox({"a", "b"});
+  EXPECT_EQ(open(Path("a").c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0666), -1);
+  EXPECT_EQ(truncate(Path("a").c_str(), 1), -1);
+  EXPECT_EQ(chmod(Path("a").c_str(), 0666), -1);
+  EXPECT_TRUE(Has("a") && Has("b"));
   held.Release();
+  EXPECT_TRUE(fs::is_empty(path_));
+}
+
+TEST_F(Placeholders, OfAKilledHelperAreTakenOver) {
+  Make({"a", "b"}).reset();
   EXPECT_TRUE(Has("a"));
+  Sandbox({"b"}).Release();
+  EXPECT_TRUE(fs::is_empty(path_));
+}
+
+TEST_F(Placeholders, AreNotWhatTheUserMade) {
+  std::ofstream(Path("file")) << "";
+  fs::create_directory(Path("folder"));
+  fs::create_symlink("/etc/passwd", Path("link"));
+  KeptFolders held = Sandbox({"a"});
+  const UniqueFd folder = KeepPlaceholders(directory_.get());
+  for (const char* name : {"file", "folder", "link"}) {
+    EXPECT_EQ(MakePlaceholder(folder.get(), name, "a"), EEXIST) << name;
+    EXPECT_EQ(MakePlaceholder(folder.get(), name, ""), EEXIST) << name;
+  }
+}
+
+TEST_F(Placeholders, AreLeftToWhoeverPutAFileInTheirPlace) {
+  KeptFolders held = Sandbox({"a", "b"});
+  ASSERT_EQ(unlink(Path("a").c_str()), 0);
+  std::ofstream(Path("a")) << "mine";
+  held.Release();
+  EXPECT_TRUE(fs::exists(Path("a")));
+  EXPECT_FALSE(Has("b"));
+}
+
+TEST_F(Placeholders, AreNotInTheWayOfAFolderThatIsLocked) {
+  KeptFolders held = Sandbox({"a"});
+  const UniqueFd users(open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  EXPECT_EQ(flock(users.get(), LOCK_EX | LOCK_NB), 0);
+  KeptFolders other = Sandbox({"b"});
+  EXPECT_TRUE(Has("b"));
+}
+
+TEST_F(Placeholders, AreMadeOnceWhoRemovesIsDone) {
+  // As one that is just removing.
+  const UniqueFd removes(open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  struct flock lock{};
+  lock.l_type = F_RDLCK;
+  lock.l_start = 1;
+  lock.l_len = 1;
+  ASSERT_EQ(fcntl(removes.get(), F_OFD_SETLK, &lock), 0);
+  int fds[2];
+  ASSERT_EQ(pipe2(fds, O_CLOEXEC), 0);
+  const UniqueFd reads(fds[0]);
+  UniqueFd writes(fds[1]);
+  // Its working directory changes: in a process of its own.
+  const pid_t other = fork();
+  if (other == 0) {
+    const UniqueFd folder = KeepPlaceholders(directory_.get());
+    if (!folder.ok() || MakePlaceholder(folder.get(), "a", "") != 0) _exit(1);
+    if (write(writes.get(), "d", 1) != 1) _exit(1);
+    _exit(0);
+  }
+  writes.reset();
+  // It has said that it needs them, and waits.
+  struct flock needed{};
+  do {
+    needed = {};
+    needed.l_type = F_WRLCK;
+    needed.l_len = 1;
+    ASSERT_EQ(fcntl(removes.get(), F_OFD_GETLK, &needed), 0);
+  } while (needed.l_type == F_UNLCK);
+  pollfd done{reads.get(), POLLIN, 0};
+  EXPECT_EQ(poll(&done, 1, 20), 0);
+  EXPECT_FALSE(Has("a"));
+  lock.l_type = F_UNLCK;
+  ASSERT_EQ(fcntl(removes.get(), F_OFD_SETLK, &lock), 0);
+  UniqueFd(open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)).reset();
+  int status = -1;
+  ASSERT_EQ(waitpid(other, &status, 0), other);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(Has("a"));
+}
+
+// What one needs is there as long as it needs it, and nothing is there after the last.
+TEST_F(Placeholders, HoldThroughManyThatComeAndGoAtOnce) {
+  std::vector<pid_t> helpers;
+  for (int i = 0; i < 4; ++i) {
+    helpers.push_back(fork());
+    if (helpers.back() != 0) continue;
+    for (int round = 0; round < 2000; ++round) {
+      UniqueFd folder = KeepPlaceholders(directory_.get());
+      if (!folder.ok()) _exit(1);
+      const std::string own(1, static_cast<char>('a' + i));
+      if (MakePlaceholder(folder.get(), "shared", "") != 0) _exit(2);
+      if (MakePlaceholder(folder.get(), own, "shared") != 0) _exit(3);
+      sched_yield();
+      if (!Has("shared") || !Has(own)) _exit(4);
+      ReleasePlaceholders(std::move(folder));
+    }
+    _exit(0);
+  }
+  for (const pid_t helper : helpers) {
+    int status = -1;
+    ASSERT_EQ(waitpid(helper, &status, 0), helper);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_TRUE(fs::is_empty(path_));
 }
 
 }  // namespace

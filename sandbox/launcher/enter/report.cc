@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sandbox/launcher/kernel.h"
+
 namespace berth::launcher {
 
 int SendReport(int socket, const Report& report, const int* fds, int count, std::string_view text) {
@@ -30,10 +32,11 @@ int SendReport(int socket, const Report& report, const int* fds, int count, std:
     cmsg->cmsg_len = CMSG_LEN(bytes);
     memcpy(CMSG_DATA(cmsg), fds, bytes);
   }
-  while (sendmsg(socket, &message, MSG_NOSIGNAL) < 0) {
-    if (errno != EINTR) return errno;
+  // One that sends may share its memory, and errno, with another (confine.h).
+  long n;
+  while ((n = RawCall(SYS_sendmsg, socket, RawPointer(&message), MSG_NOSIGNAL)) == -EINTR) {
   }
-  return 0;
+  return n < 0 ? static_cast<int>(-n) : 0;
 }
 
 int ReceiveReport(int socket, Report* report, std::vector<UniqueFd>* fds, std::string* text,
@@ -48,7 +51,9 @@ int ReceiveReport(int socket, Report* report, std::vector<UniqueFd>* fds, std::s
   message.msg_controllen = sizeof(control);
   ssize_t n;
   while ((n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | flags)) < 0) {
-    if (errno != EINTR) return errno;
+    // Said once if the other side went without reading all that it was sent; what it has sent
+    // itself comes after it.
+    if (errno != EINTR && errno != ECONNRESET) return errno;
   }
   fds->clear();
   for (cmsghdr* cmsg = CMSG_FIRSTHDR(&message); cmsg != nullptr;

@@ -17,13 +17,12 @@ namespace berth::launcher {
 struct Report {
   enum class Kind : uint8_t {
     kNothing = 0,
-    kListener = 1,     // of the filter's notifications
-    kStarted = 2,      // pidfd of the program, then the namespaces that were asked for
-    kFailed = 3,       // `failure`; nothing has run
-    kPlaceholder = 4,  // text: names, each with a NUL, in the directory of the first descriptor;
-                       // their lock is the second
-    kEnded = 5,        // `status`, as waitpid gives it
-    kParked = 6,       // text: SourceIdentity of each mount of the plan
+    kListener = 1,      // of the filter's notifications
+    kStarted = 2,       // pidfd of the program, then the namespaces that were asked for
+    kFailed = 3,        // `failure`; nothing has run
+    kPlaceholders = 4,  // a folder to be kept: see placeholder.h
+    kEnded = 5,         // `status`, as waitpid gives it
+    kParked = 6,        // text: SourceIdentity of each mount of the plan
   };
   Kind kind = Kind::kNothing;
   Failure failure = {};

@@ -13,6 +13,7 @@
 #include "sandbox/launcher/enter/file_systems.h"
 #include "sandbox/launcher/enter/mount_api.h"
 #include "sandbox/launcher/enter/root_names.h"
+#include "sandbox/launcher/placeholder_link.h"
 
 namespace berth::launcher {
 namespace {
@@ -117,6 +118,17 @@ bool Root::Symlink(const SandboxMount& mount) {
          Failed(Step::kMount, errno);
 }
 
+bool Root::Text(const SandboxMount& mount) {
+  std::string name;
+  const UniqueFd parent = places_->MakeParent(mount.target, &name);
+  if (!parent.ok()) return Failed(Step::kTarget, errno);
+  const UniqueFd file(openat(parent.get(), name.c_str(),
+                             O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0444));
+  const ssize_t size = static_cast<ssize_t>(mount.source.size());
+  return (file.ok() && write(file.get(), mount.source.data(), mount.source.size()) == size) ||
+         Failed(Step::kMount, errno);
+}
+
 bool Root::OwnFileSystem(const SandboxMount& mount) {
   const UniqueFd place = places_->Make(mount.target, true);
   if (!place.ok()) return Failed(Step::kTarget, errno);
@@ -138,6 +150,8 @@ bool Root::Add(uint32_t index) {
       return Overlay(index);
     case Kind::kSymlink:
       return late || Symlink(mount);
+    case Kind::kText:
+      return late ? Failed(Step::kPlan, EINVAL) : Text(mount);
     case Kind::kMask:
     case Kind::kCarve:
       return true;
@@ -159,7 +173,8 @@ bool Root::MakeRoot() {
   places_.emplace(root_.get());
   if (mkdirat(root_.get(), kEmptyDirectory, 0555) != 0) return Failed(Step::kRoot, errno);
   const UniqueFd file(openat(root_.get(), kEmptyFile, O_CREAT | O_EXCL | O_CLOEXEC, 0444));
-  return file.ok() || Failed(Step::kRoot, errno);
+  return (file.ok() && symlinkat(kPlaceholderInside, root_.get(), kNowhere) == 0) ||
+         Failed(Step::kRoot, errno);
 }
 
 bool Root::Enter() {

@@ -10,8 +10,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/stat.h>
+#include <sys/types.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,7 +21,6 @@
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/launcher/enter/failure.h"
 #include "sandbox/launcher/enter/place.h"
-#include "sandbox/launcher/enter/placeholder.h"
 #include "sandbox/launcher/enter/sources.h"
 #include "sandbox/launcher/sandbox_plan.h"
 
@@ -33,12 +33,15 @@ class Root {
 
   // After it the old root is gone and the working directory is "/".
   bool Prepare(Failure* failure);
-  bool Complete(Failure* failure);
+  // For one that waits between the two: makes now what Complete would make, and nobody sees.
+  bool Stock(Failure* failure);
+  // `keep` is told of each folder of the host's that placeholders are about to be made in, to be
+  // released when the sandbox is gone (placeholder.h): 0 or an errno.
+  using Keep = std::function<int(int folder)>;
+  bool Complete(const Keep& keep, Failure* failure);
 
   // Of the binds; {} for other mounts. Once prepared.
   const std::vector<SourceIdentity>& sources() const { return sources_; }
-  // What had to be made on the host: also if Complete fails.
-  const std::vector<Placeholder>& placeholders() const { return placeholders_; }
 
  private:
   // Made, to be put into its place.
@@ -46,6 +49,13 @@ class Root {
     uint32_t mount;
     UniqueFd tree;
     bool directory;
+  };
+  // A folder of the host's with placeholders of ours.
+  struct Kept {
+    UniqueFd folder;
+    dev_t device;
+    ino_t inode;
+    std::vector<std::string> names = {};
   };
   bool Failed(Step step, int error);
   bool IsLate(uint32_t index) const;
@@ -58,17 +68,19 @@ class Root {
   bool Tmpfs(uint32_t index);
   bool Overlay(uint32_t index);
   bool Symlink(const SandboxMount& mount);
+  bool Text(const SandboxMount& mount);
   bool OwnFileSystem(const SandboxMount& mount);
   // root_late.cc
   bool AddLate(const SandboxMount& mount);
   bool Mask(const SandboxMount& mount);
   bool Carve(const SandboxMount& mount);
   bool CarveNow(const SandboxMount& mount);
-  bool HasRoom() const;
-  bool CarveAbove(const SandboxMount& mount);
-  bool CarveMissing(const SandboxMount& mount, int parent, const std::string& name, bool last);
+  bool CarveLink(const SandboxMount& mount);
+  Kept* KeepFolder(int folder);
+  UniqueFd Nowhere();
+  bool CarveMissing(const SandboxMount& mount, int parent, const std::string& name);
+  bool CoverPlaceholder(int folder, const std::string& name);
   bool ReadOnlyInPlace(std::string_view target, int place);
-  bool HoldPlaceholder(std::string_view target, int place, const struct stat& file);
   bool Cover(std::string_view target, int place, const char* with);
   bool Seal();
 
@@ -80,10 +92,12 @@ class Root {
   std::vector<bool> late_;
   std::vector<Late> trees_;
   std::vector<UniqueFd> seal_;  // ours, to become read-only at the end
-  std::vector<Placeholder> placeholders_;
-  // The last of them that was mounted read-only: what other names of the same file get a copy of.
-  UniqueFd held_;
-  SourceIdentity held_file_;
+  const Keep* keep_ = nullptr;
+  std::vector<Kept> kept_;
+  size_t placeholders_ = 0;
+  // What is mounted on placeholders: one that was, to be copied, and copies made ahead.
+  UniqueFd nowhere_;
+  std::vector<UniqueFd> stock_;
 };
 
 }  // namespace berth::launcher

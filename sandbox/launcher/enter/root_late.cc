@@ -2,21 +2,25 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "sandbox/launcher/enter/mount_api.h"
+#include "sandbox/launcher/enter/placeholder.h"
 #include "sandbox/launcher/enter/root.h"
 #include "sandbox/launcher/enter/root_names.h"
 
 namespace berth::launcher {
 namespace {
 
-constexpr size_t kMaxPlaceholders = 256;
+constexpr size_t kMaxPlaceholders = 256, kMaxStock = 64;
 
 }  // namespace
 
@@ -53,47 +57,82 @@ bool Root::ReadOnlyInPlace(std::string_view target, int place) {
   return true;
 }
 
-bool Root::HasRoom() const {
-  size_t count = 0;
-  for (const Placeholder& each : placeholders_) count += each.names.size();
-  return count < kMaxPlaceholders;
+Root::Kept* Root::KeepFolder(int folder) {
+  struct stat st;
+  if (fstat(folder, &st) != 0) return nullptr;
+  for (Kept& kept : kept_) {
+    if (kept.device == st.st_dev && kept.inode == st.st_ino) return &kept;
+  }
+  UniqueFd fd = KeepPlaceholders(folder);
+  if (!fd.ok()) return nullptr;
+  if (const int error = (*keep_)(fd.get())) {
+    errno = error;
+    return nullptr;
+  }
+  kept_.push_back({std::move(fd), st.st_dev, st.st_ino});
+  return &kept_.back();
 }
 
-// The placeholder itself is mounted over it, so that whoever removes it finds it by its name also
-// where a mount namespace of the sandbox still lives.
-bool Root::CarveMissing(const SandboxMount& mount, int parent, const std::string& name, bool last) {
-  if (!HasRoom()) return Failed(Step::kTarget, ENOSPC);
-  if (const int error = AddPlaceholder(parent, name, !last, &placeholders_)) {
-    errno = error;
+// A symlink that leads nowhere, read-only, attached nowhere. Not ok(): errno.
+UniqueFd Root::Nowhere() {
+  UniqueFd tree;
+  if (!stock_.empty()) {
+    tree = std::move(stock_.back());
+    stock_.pop_back();
+  } else if (nowhere_.ok()) {
+    tree = UniqueFd(CloneTree(nowhere_.get()));
+  } else {
+    tree = UniqueFd(CloneTreeAt(root_.get(), kNowhere));
+    if (tree.ok() && SetMountAttributes(tree.get(), kQuiet | MOUNT_ATTR_RDONLY, false) != 0) {
+      tree.reset();
+    }
+  }
+  return tree;
+}
+
+bool Root::Stock(Failure* failure) {
+  failure_ = failure;
+  std::vector<UniqueFd> stock;
+  for (const SandboxMount& mount : plan_.mounts) {
+    if (mount.kind != SandboxMount::Kind::kCarve || stock.size() == kMaxStock) continue;
+    stock.push_back(Nowhere());
+    if (!stock.back().ok()) return Failed(Step::kMount, errno);
+  }
+  stock_ = std::move(stock);
+  return true;
+}
+
+bool Root::CarveMissing(const SandboxMount& mount, int parent, const std::string& name) {
+  if (placeholders_ == kMaxPlaceholders) return Failed(Step::kTarget, ENOSPC);
+  Kept* const kept = KeepFolder(parent);
+  if (kept == nullptr) return Failed(Step::kTarget, errno);
+  std::vector<std::string>& names = kept->names;
+  // It stands for another path, too.
+  if (std::find(names.begin(), names.end(), name) != names.end()) return true;
+  const std::string like = names.empty() ? "" : names.front();
+  if (const int error = MakePlaceholder(kept->folder.get(), name, like)) {
     // Nobody can make it there, nor can we.
     return error == EROFS || Failed(Step::kTarget, error);
   }
-  const UniqueFd place(OpenAt2(parent, name.c_str(), O_PATH | O_NOFOLLOW,
-                               RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS));
-  struct stat st;
-  if (!place.ok() || fstat(place.get(), &st) != 0) return Failed(Step::kTarget, errno);
-  // Changed since: whoever can do that could not be kept from making it.
-  if (!IsPlaceholder(st)) return Failed(Step::kTarget, EAGAIN);
-  return HoldPlaceholder(mount.target, place.get(), st);
+  ++placeholders_;
+  names.push_back(name);
+  places_->Covered(mount.target);
+  // The first is covered last: the others are links to it, and there is none to what is covered.
+  return names.size() == 1 || CoverPlaceholder(kept->folder.get(), name);
 }
 
-bool Root::HoldPlaceholder(std::string_view target, int place, const struct stat& file) {
-  const SourceIdentity identity{file.st_dev, file.st_ino};
-  const bool copies = held_.ok() && identity == held_file_;
-  UniqueFd tree(CloneTree(copies ? held_.get() : place));
-  if (!tree.ok() ||
-      (!copies && SetMountAttributes(tree.get(), kQuiet | MOUNT_ATTR_RDONLY, true) != 0) ||
-      MoveMount(tree.get(), place) != 0) {
+// By name: whoever can put something else there could not be kept from making it.
+bool Root::CoverPlaceholder(int folder, const std::string& name) {
+  UniqueFd tree = Nowhere();
+  if (!tree.ok() || MoveMountTo(tree.get(), folder, name.c_str()) != 0) {
     return Failed(Step::kMount, errno);
   }
-  if (!copies) held_ = std::move(tree);
-  held_file_ = identity;
-  places_->Covered(target);
+  if (!nowhere_.ok()) nowhere_ = std::move(tree);
   return true;
 }
 
 bool Root::Carve(const SandboxMount& mount) {
-  // Again if what was looked at was made, or replaced, meanwhile: other sandboxes come and go.
+  // Again if what was looked at was made, or replaced, meanwhile.
   for (int tries = 0; tries < 100; ++tries) {
     if (CarveNow(mount)) return true;
     if (failure_->error != EEXIST) return false;
@@ -102,55 +141,41 @@ bool Root::Carve(const SandboxMount& mount) {
   return Failed(Step::kTarget, EAGAIN);
 }
 
+bool Root::CarveLink(const SandboxMount& mount) {
+  std::string name;
+  const UniqueFd folder = places_->FindParent(mount.target, &name);
+  const UniqueFd link(folder.ok() ? OpenAt2(folder.get(), name.c_str(), O_PATH | O_NOFOLLOW,
+                                            RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS)
+                                  : -1);
+  if (!link.ok()) return Failed(Step::kTarget, errno);
+  char text[PATH_MAX];
+  const ssize_t n = readlinkat(link.get(), "", text, sizeof(text));
+  // Replaced since the plan was made: what it leads to now is held by nobody.
+  if (n < 0 || std::string_view(text, static_cast<size_t>(n)) != mount.source) {
+    return Failed(Step::kTarget, EAGAIN);
+  }
+  return ReadOnlyInPlace(mount.target, link.get());
+}
+
 bool Root::CarveNow(const SandboxMount& mount) {
+  if (!mount.source.empty()) return CarveLink(mount);
   int parent = -1;
   std::string missing;
   bool last = false;
-  // Most are in one folder and not there: what can be linked need not be looked for. It is covered
-  // by name: whoever can put something else there could not be kept from making it.
-  if (held_.ok() && HasRoom()) parent = places_->LastParent(mount.target, &missing);
-  if (parent >= 0 && AddNextPlaceholder(parent, missing, held_file_.inode, &placeholders_)) {
-    const UniqueFd tree(CloneTree(held_.get()));
-    if (!tree.ok() || MoveMountTo(tree.get(), parent, missing.c_str()) != 0) {
-      return Failed(Step::kMount, errno);
-    }
-    places_->Covered(mount.target);
-    return true;
+  // Most are in one folder and not there: what can be linked need not be looked for.
+  if (!kept_.empty()) parent = places_->LastParent(mount.target, &missing);
+  if (parent >= 0) {
+    if (CarveMissing(mount, parent, missing)) return true;
+    if (failure_->error != EEXIST) return false;
+    *failure_ = {.item = failure_->item};
   }
   const UniqueFd place = places_->Find(mount.target, &parent, &missing, &last);
-  if (!place.ok()) {
-    // A file stands where a directory would have to be (.git of a worktree): if it stays, so it is.
-    if (errno == ENOTDIR) return ReadOnlyInPlace(mount.target, parent);
-    if (errno != ENOENT) return Failed(Step::kTarget, errno);
-    // Another sandbox's folder stands for more of the path: that is held, and nothing is made in it
-    // that its maker would not know of.
-    if (IsPlaceholder(parent)) return CarveAbove(mount);
-    // If more of the path is missing, the directory that stands for it is what is carved out.
-    return CarveMissing(mount, parent, missing, last);
-  }
-  if (!IsPlaceholder(place.get())) return ReadOnlyInPlace(mount.target, place.get());
-  // One that another sandbox made, or that was left by one: it is to stay as long as we do.
-  std::string name;
-  const UniqueFd folder = places_->FindParent(mount.target, &name);
-  if (!folder.ok()) return Failed(Step::kTarget, errno);
-  return CarveMissing(mount, folder.get(), name, !Places::IsDirectory(place.get()));
-}
-
-bool Root::CarveAbove(const SandboxMount& mount) {
-  SandboxMount above = mount;
-  while (true) {
-    above.target.resize(above.target.rfind('/'));
-    if (above.target.empty()) return Failed(Step::kTarget, EAGAIN);
-    int parent = -1;
-    std::string missing;
-    bool last = false;
-    const UniqueFd place = places_->Find(above.target, &parent, &missing, &last);
-    if (!place.ok() && errno == ENOENT && IsPlaceholder(parent)) continue;
-    if (!place.ok() && errno != ENOENT) return Failed(Step::kTarget, errno);
-    // Not the folder any more that was looked at.
-    if (!place.ok() || !IsPlaceholder(place.get())) return Failed(Step::kTarget, EEXIST);
-    return CarveNow(above);
-  }
+  if (place.ok()) return ReadOnlyInPlace(mount.target, place.get());
+  // A file stands where a directory would have to be (.git of a worktree): if it stays, so it is.
+  if (errno == ENOTDIR) return ReadOnlyInPlace(mount.target, parent);
+  if (errno != ENOENT) return Failed(Step::kTarget, errno);
+  // If more of the path is missing, the first name that is not there stands for it.
+  return CarveMissing(mount, parent, missing);
 }
 
 bool Root::AddLate(const SandboxMount& mount) {
@@ -168,7 +193,7 @@ bool Root::AddLate(const SandboxMount& mount) {
 
 bool Root::Seal() {
   if (unlinkat(root_.get(), kEmptyDirectory, AT_REMOVEDIR) != 0 ||
-      unlinkat(root_.get(), kEmptyFile, 0) != 0) {
+      unlinkat(root_.get(), kEmptyFile, 0) != 0 || unlinkat(root_.get(), kNowhere, 0) != 0) {
     return Failed(Step::kRoot, errno);
   }
   for (const UniqueFd& fs : seal_) {
@@ -180,8 +205,9 @@ bool Root::Seal() {
          Failed(Step::kRoot, errno);
 }
 
-bool Root::Complete(Failure* failure) {
+bool Root::Complete(const Keep& keep, Failure* failure) {
   failure_ = failure;
+  keep_ = &keep;
   size_t next = 0;
   for (uint32_t i = 0; i < plan_.mounts.size(); ++i) {
     if (!late_[i]) continue;
@@ -193,8 +219,13 @@ bool Root::Complete(Failure* failure) {
       return false;
     }
   }
+  for (const Kept& kept : kept_) {
+    if (!kept.names.empty() && !CoverPlaceholder(kept.folder.get(), kept.names.front()))
+      return false;
+  }
   trees_.clear();
-  held_.reset();
+  stock_.clear();
+  nowhere_.reset();
   failure_->item = Failure::kNoItem;
   return Seal();
 }

@@ -7,8 +7,9 @@
 
 namespace berth::launcher {
 
-// Sources of masks; gone before anything runs.
-inline constexpr char kEmptyDirectory[] = ".berth-empty", kEmptyFile[] = ".berth-empty-file";
+// Sources of masks and placeholders; gone before anything runs.
+inline constexpr char kEmptyDirectory[] = ".berth-empty", kEmptyFile[] = ".berth-empty-file",
+                      kNowhere[] = ".berth-nowhere";
 
 inline constexpr uint64_t kQuiet = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 

@@ -42,7 +42,7 @@ int Rulesets::Get(std::string_view bytes, const SandboxPlan& plan) {
   Failure failure;
   UniqueFd ruleset(MakeRuleset(plan, &failure));
   if (!ruleset.ok() || !AreStill(plan, files)) return -1;
-  kept_.push_front({std::string(bytes), std::move(ruleset), std::move(files)});
+  kept_.push_front({++made_, std::string(bytes), std::move(ruleset), std::move(files)});
   if (kept_.size() > kMost) kept_.pop_back();
   return kept_.front().ruleset.get();
 }

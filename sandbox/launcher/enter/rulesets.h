@@ -8,6 +8,7 @@
 #define BERTH_SANDBOX_LAUNCHER_ENTER_RULESETS_H_
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include <list>
 #include <string>
@@ -25,17 +26,21 @@ class Rulesets {
   // For a plan, known by its bytes. Ours, until the next call. -1: it cannot be made, and whoever
   // starts the program finds out why.
   int Get(std::string_view bytes, const SandboxPlan& plan);
+  // Which one that was: another after the rules were made anew.
+  uint64_t last() const { return kept_.empty() ? 0 : kept_.front().number; }
   // What was mounted may be another's now, with the same numbers.
   void Drop() { kept_.clear(); }
 
  private:
   static constexpr size_t kMost = 8;
   struct Kept {
+    uint64_t number;
     std::string bytes;
     UniqueFd ruleset;
     std::vector<SourceIdentity> files;  // one for each rule
   };
   std::list<Kept> kept_;  // the last used first
+  uint64_t made_ = 0;
 };
 
 }  // namespace berth::launcher

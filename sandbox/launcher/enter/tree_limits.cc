@@ -21,12 +21,12 @@ cgroups::GroupLimits LimitsOf(const SandboxPlan& plan) {
 
 bool TreeLimits::Make(const SandboxPlan& plan, int tree, const std::string& name,
                       Failure* failure) {
-  return Make(cgroups::Layout::Read(), plan, tree, name, failure);
+  return Make(cgroups::Layout::Read(), LimitsOf(plan), tree, name, failure);
 }
 
-bool TreeLimits::Make(const cgroups::Layout& layout, const SandboxPlan& plan, int tree,
+bool TreeLimits::Make(const cgroups::Layout& layout, const cgroups::GroupLimits& limits, int tree,
                       const std::string& name, Failure* failure) {
-  limits_ = LimitsOf(plan);
+  limits_ = limits;
   if (limits_.controllers() == 0) return true;
   const cgroups::LimitGroup::Error error = group_.Make(layout, tree, name, limits_);
   if (error.error == 0) return true;

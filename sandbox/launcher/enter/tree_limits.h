@@ -24,9 +24,9 @@ cgroups::GroupLimits LimitsOf(const SandboxPlan& plan);
 class TreeLimits {
  public:
   // `tree`: the directory of its group in the v2 tree, or -1; must outlive this. `name`: of its v1
-  // groups. Fine, and nothing is made, if the plan has no limits.
+  // groups. Fine, and nothing is made, if there are no limits.
   bool Make(const SandboxPlan& plan, int tree, const std::string& name, Failure* failure);
-  bool Make(const cgroups::Layout& layout, const SandboxPlan& plan, int tree,
+  bool Make(const cgroups::Layout& layout, const cgroups::GroupLimits& limits, int tree,
             const std::string& name, Failure* failure);
   // What the child has to enter by itself. Valid as long as this is.
   void PutInto(ChildPlan* child) const;

@@ -10,11 +10,16 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "sandbox/launcher/enter/caller.h"
+#include "sandbox/launcher/enter/file_call.h"
 #include "sandbox/seccomp/describe.h"
 
 namespace berth::launcher {
@@ -33,14 +38,52 @@ size_t ReadAddress(const seccomp_notif& call, sockaddr_storage* address) {
   return n > 0 ? static_cast<size_t>(n) : 0;
 }
 
+// What is known of the names goes for the call only if it has not ended meanwhile.
+bool IsWaiting(int listener, const seccomp_notif& call) {
+  return ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &call.id) == 0;
+}
+
+// Whatever the names are, it goes on: they can be changed by now, and the kernel looks again.
+void ServeFile(int listener, const seccomp_notif& call, const FileCall& file, const FileView& view,
+               ViolationLog* log) {
+  std::string paths[2];
+  const pid_t pid = static_cast<pid_t>(call.pid);
+  for (int i = 0; i < file.count; ++i) {
+    const FileCall::Name& name = file.names[i];
+    if (!ReadCallersPath(pid, name.folder, name.address, &paths[i])) paths[i].clear();
+  }
+  const bool known = IsWaiting(listener, call);
+  seccomp_notif_resp answer;
+  memset(&answer, 0, sizeof(answer));
+  answer.id = call.id;
+  answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+  // One that a signal took away comes again.
+  if (ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) != 0 || !known) return;
+  const char* why = nullptr;
+  for (int i = 0; i < file.count && why == nullptr; ++i) {
+    why = view.Judge(paths[i], file.names[i].access);
+  }
+  if (why == nullptr) return;
+  for (std::string& path : paths) {
+    if (!path.empty()) path = CleanPath(path);
+  }
+  log->AddFile(pid, DescribeFileCall(file, paths), why);
+}
+
 bool ServeOne(int listener, ViolationLog* log) {
   seccomp_notif call;
   memset(&call, 0, sizeof(call));  // the kernel wants it so
   if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &call) != 0) return errno == ENOENT;
+  FileCall file;
+  const FileView* const view = log->FilesOf(call.data);
+  if (view != nullptr && ReadFileCall(call.data, &file)) {
+    ServeFile(listener, call, file, *view, log);
+    return true;
+  }
   sockaddr_storage address;
   const size_t size = ReadAddress(call, &address);
   // The number may have gone to another process while its memory was read.
-  if (ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &call.id) != 0) return true;
+  if (!IsWaiting(listener, call)) return true;
   seccomp::Judgement judgement = seccomp::JudgeNotification(call.data, &address, size);
   seccomp_notif_resp answer;
   memset(&answer, 0, sizeof(answer));
@@ -57,6 +100,24 @@ bool ServeOne(int listener, ViolationLog* log) {
 }
 
 }  // namespace
+
+void ViolationLog::SetPlan(const SandboxPlan& plan) {
+  network_ = plan.network;
+  told_calls_ = plan.told_calls;
+  files_.reset();
+  if (!told_calls_.empty()) files_ = std::make_unique<const FileView>(plan, geteuid() == 0);
+}
+
+const FileView* ViolationLog::FilesOf(const seccomp_data& call) const {
+  if (files_ == nullptr || !seccomp::IsNative(call) || seccomp::AsksForSetId(call)) return nullptr;
+  const bool told = std::find(told_calls_.begin(), told_calls_.end(), call.nr) != told_calls_.end();
+  return told ? files_.get() : nullptr;
+}
+
+void ViolationLog::AddFile(int32_t pid, std::string what, const char* why) {
+  Add(kFile, pid, std::move(what));
+  kept_.back().why = why;
+}
 
 void ViolationLog::Add(uint8_t layer, int32_t pid, std::string what) {
   if (what.size() > kLongest) what.resize(kLongest);
@@ -82,6 +143,7 @@ void ViolationLog::Encode(uint64_t since, Writer* out) const {
   for (uint64_t i = first; i < total_; ++i) {
     const Entry& entry = kept_[static_cast<size_t>(i - oldest)];
     out->Put(entry.layer).Put(entry.pid).Put(entry.unix_ns).Put(entry.what);
+    if (entry.layer == kFile) out->Put(std::string_view(entry.why));
   }
   out->Put(network_);
 }

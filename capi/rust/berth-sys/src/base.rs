@@ -3,7 +3,7 @@
 use crate::*;
 #[allow(unused_imports)]
 use core::ffi::{c_char, c_void};
-pub const BERTH_ABI_VERSION: i32 = 3;
+pub const BERTH_ABI_VERSION: i32 = 4;
 pub const BERTH_FEATURE_NATIVE: u64 = 1 << 0;
 pub const BERTH_FEATURE_TMUX: u64 = 1 << 1;
 pub const BERTH_FEATURE_DOCKER: u64 = 1 << 2;

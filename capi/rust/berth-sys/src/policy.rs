@@ -39,6 +39,7 @@ pub const BERTH_POLICY_INHERITED_ENVIRONMENT: i32 = 6;
 pub const BERTH_POLICY_DOCKER_SOCKET: i32 = 7;
 pub const BERTH_POLICY_SECCOMP_OFF: i32 = 8;
 pub const BERTH_POLICY_NESTED_USER_NAMESPACES: i32 = 9;
+pub const BERTH_POLICY_REPORT_FILES: i32 = 10;
 
 pub const BERTH_POLICY_HASH: i32 = 0;
 pub const BERTH_POLICY_HOSTNAME: i32 = 1;
@@ -163,6 +164,7 @@ extern "C" {
         names: *const berth_strings,
     ) -> i32;
     pub fn berth_policy_builder_allow_debugging(builder: *mut berth_policy_builder) -> i32;
+    pub fn berth_policy_builder_report_files(builder: *mut berth_policy_builder) -> i32;
     pub fn berth_policy_builder_set_limit(
         builder: *mut berth_policy_builder,
         limit: i32,

@@ -189,6 +189,11 @@ impl PolicyBuilder {
         self.set(|builder| unsafe { sys::berth_policy_builder_allow_debugging(builder) })
     }
 
+    /// Files that it is kept from are told as violations, by their names. Each call that names a file costs more then.
+    pub fn report_files(self) -> Self {
+        self.set(|builder| unsafe { sys::berth_policy_builder_report_files(builder) })
+    }
+
     /// What it may use up.
     pub fn limit(self, limit: Limit, value: u64) -> Self {
         let value = i64::try_from(value).unwrap_or(i64::MAX);

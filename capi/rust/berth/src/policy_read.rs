@@ -91,6 +91,11 @@ impl Policy {
         self.number(sys::BERTH_POLICY_DEBUGGING) == 1
     }
 
+    /// Files that it is kept from are told as violations.
+    pub fn report_files(&self) -> bool {
+        self.number(sys::BERTH_POLICY_REPORT_FILES) == 1
+    }
+
     /// The host's processes are seen.
     pub fn host_pid_namespace(&self) -> bool {
         self.number(sys::BERTH_POLICY_HOST_PID_NAMESPACE) == 1

@@ -47,6 +47,7 @@ fn what_a_policy_says_can_be_read() {
     let policy = Policy::empty()
         .system()
         .debugging()
+        .report_files()
         .bind(Access::ReadOnly, "/opt/tools", "/tools")
         .path_if_there(Access::ReadWrite, "/srv/project")
         .bind_if_there(Access::ReadOnly, "/opt/more", "/more")
@@ -64,6 +65,7 @@ fn what_a_policy_says_can_be_read() {
     );
     assert!(policy.system() && policy.debugging() && !policy.private_home() && !policy.host_pid_namespace());
     assert!(!policy.inherited_environment() && !policy.docker_socket() && !policy.seccomp_off());
+    assert!(policy.report_files() && !Policy::strict().build().unwrap().report_files());
     assert!(!policy.nested_user_namespaces());
     assert_eq!((policy.limit(Limit::Pids), policy.limit(Limit::Memory)), (Some(7), None));
     let paths = policy.paths().unwrap();
