@@ -1,5 +1,6 @@
 #include "sandbox/compile.h"
 
+#include <limits.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -168,7 +169,6 @@ absl::StatusOr<CompiledPolicy> PolicyCompiler::Compile(const Policy& policy,
   ABSL_RETURN_IF_ERROR(SetNetwork(policy, options, &plan));
   ABSL_RETURN_IF_ERROR(SetLimits(policy.limits(), report_.cgroups, &out));
   ABSL_ASSIGN_OR_RETURN(View view, ResolveView(policy, options.home, options.secrets));
-  out.weaker.insert(out.weaker.end(), view.weaker.begin(), view.weaker.end());
   if (landlock) {
     plan.landlock = ToLandlock(view, options.tmp_dir);
     plan.landlock_fs = kLandlockFs;
@@ -221,15 +221,21 @@ void SetGitExcludes(absl::string_view file, std::vector<std::string>* env) {
   for (const std::string& entry : *env) {
     // What is no number git complains of itself.
     if (absl::StartsWith(entry, kCount) &&
-        (!absl::SimpleAtoi(entry.substr(kCount.size()), &count) || count < 0)) {
+        (!absl::SimpleAtoi(entry.substr(kCount.size()), &count) || count < 0 ||
+         count == INT_MAX)) {
       return;
     }
   }
-  std::erase_if(*env,
-                [kCount](const std::string& entry) { return absl::StartsWith(entry, kCount); });
+  // Of what comes behind those that count, git reads nothing; it would, once they were one more.
+  const std::string key = absl::StrCat("GIT_CONFIG_KEY_", count, "=");
+  const std::string value = absl::StrCat("GIT_CONFIG_VALUE_", count, "=");
+  std::erase_if(*env, [&](const std::string& entry) {
+    return absl::StartsWith(entry, kCount) || absl::StartsWith(entry, key) ||
+           absl::StartsWith(entry, value);
+  });
   env->push_back(absl::StrCat(kCount, count + 1));
-  env->push_back(absl::StrCat("GIT_CONFIG_KEY_", count, "=core.excludesFile"));
-  env->push_back(absl::StrCat("GIT_CONFIG_VALUE_", count, "=", file));
+  env->push_back(absl::StrCat(key, "core.excludesFile"));
+  env->push_back(absl::StrCat(value, file));
 }
 
 bool PlanShows(const SandboxPlan& plan, absl::string_view path) {

@@ -1,11 +1,9 @@
 #include "sandbox/view.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <string>
@@ -16,12 +14,10 @@
 #include "absl/status/status.h"
 #include "absl/status/status_macros.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "sandbox/base/errno_status.h"
-#include "sandbox/launcher/placeholder_link.h"
+#include "sandbox/carve.h"
 #include "sandbox/policy_check.h"
 #include "sandbox/system_view.h"
 
@@ -29,26 +25,6 @@ namespace berth {
 namespace {
 
 using Access = Policy::Access;
-
-bool IsWritable(Access access) {
-  return access == Access::kReadWrite || access == Access::kCopyOnWrite;
-}
-
-// Where something would be made by who writes to the symlink `link`, or what is there; "" if
-// nothing could be. The links on the way may change: what it says is of now.
-std::string EndOf(std::string link) {
-  for (int links = 0; links < 40; ++links) {
-    const size_t slash = link.rfind('/');
-    char folder[PATH_MAX], text[PATH_MAX];
-    if (realpath(link.substr(0, slash + 1).c_str(), folder) == nullptr) return "";
-    link = absl::StrCat(folder, "/", link.substr(slash + 1));
-    const ssize_t n = readlink(link.c_str(), text, sizeof(text));
-    if (n < 0) return link;
-    const absl::string_view leads(text, static_cast<size_t>(n));
-    link = leads.front() == '/' ? std::string(leads) : absl::StrCat(folder, "/", leads);
-  }
-  return "";
-}
 
 class Resolver {
  public:
@@ -63,10 +39,6 @@ class Resolver {
  private:
   // A name of the policy's, which may lead through a listed symlink, as it is in the view.
   std::string InView(absl::string_view seen) const;
-  // Where in the view something of the host is, if it is.
-  std::vector<std::string> TargetsOf(absl::string_view source) const;
-  void CarveOne(const Policy::Path& path);
-  void CarveSource(const std::string& source);
 
   struct Alias {
     std::string seen, target;
@@ -150,85 +122,6 @@ std::string Resolver::InView(absl::string_view seen) const {
   return std::string(seen);
 }
 
-std::vector<std::string> Resolver::TargetsOf(absl::string_view source) const {
-  std::vector<std::string> targets;
-  for (const View::Shown& shown : view_.shown) {
-    if (!IsBelow(source, shown.source)) continue;
-    targets.push_back(absl::StrCat(shown.target, source.substr(shown.source.size())));
-    // Unless something else is mounted above it there.
-    if (view_.Above(targets.back()) != &shown) targets.pop_back();
-  }
-  return targets;
-}
-
-void Resolver::CarveSource(const std::string& source) {
-  for (std::string& target : TargetsOf(source)) {
-    const View::Shown* shows = view_.Above(target);
-    if (shows != nullptr && IsWritable(shows->access) && target != shows->target &&
-        !absl::c_linear_search(view_.carved, target)) {
-      view_.carved.push_back(std::move(target));
-    }
-  }
-}
-
-void Resolver::CarveOne(const Policy::Path& path) {
-  const std::string target = InView(path.path);
-  const View::Shown* above = view_.Above(target);
-  const auto carve = [this](std::string place) {
-    if (!absl::c_linear_search(view_.carved, place)) view_.carved.push_back(std::move(place));
-  };
-  if (above == nullptr) return carve(target);  // in a private folder
-  const absl::string_view rest = absl::string_view(target).substr(above->target.size());
-  std::string source = above->source, place = above->target;
-  for (const absl::string_view name : absl::StrSplit(rest, '/', absl::SkipEmpty())) {
-    absl::StrAppend(&source, "/", name);
-    absl::StrAppend(&place, "/", name);
-    struct stat st;
-    if (lstat(source.c_str(), &st) != 0 || launcher::IsPlaceholderLink(AT_FDCWD, source.c_str())) {
-      if (path.optional) return;
-      carve(target);
-      if (IsWritable(above->access) && !absl::c_linear_search(view_.placeholders, place)) {
-        view_.placeholders.push_back(place);
-      }
-      if (place != target && !absl::c_linear_search(view_.missing, place)) {
-        view_.missing.push_back(place);
-      }
-      return;
-    }
-    if (S_ISLNK(st.st_mode)) {
-      // CLAUDE.md -> AGENTS.md: the link stays what it is, and what it leads to cannot be written.
-      char text[PATH_MAX], real[PATH_MAX];
-      const ssize_t n = readlink(source.c_str(), text, sizeof(text));
-      const bool known = absl::c_any_of(
-          view_.carved_links, [&](const View::Link& link) { return link.target == place; });
-      if (n > 0 && !known) {
-        view_.carved_links.push_back({std::string(text, static_cast<size_t>(n)), place});
-      }
-      const std::string whole = absl::StrCat(above->source, rest);
-      const std::string more = whole.substr(source.size());
-      std::string end;
-      if (realpath(whole.c_str(), real) != nullptr) {
-        end = real;
-      } else if (end = EndOf(source); !end.empty()) {
-        absl::StrAppend(&end, more);
-      }
-      if (!end.empty()) CarveSource(end);
-      const absl::string_view leads(text, n > 0 ? static_cast<size_t>(n) : 0);
-      const absl::string_view folder = absl::string_view(source).substr(0, source.rfind('/') + 1);
-      if (end != absl::StrCat(absl::StartsWith(leads, "/") ? "" : folder, leads, more)) {
-        view_.weaker.push_back(absl::StrCat("carve-out ", Quoted(place),
-                                            ": it is a symlink that leads through others, or "
-                                            "through what is not there, which can be "
-                                            "replaced"));
-      }
-      return;
-    }
-    // A .git that is a file names the real one elsewhere: it is what must not change.
-    if (!S_ISDIR(st.st_mode)) return carve(place);
-  }
-  carve(target);
-}
-
 absl::Status Resolver::Carve() {
   for (const Policy::Path& path : policy_.paths()) {
     if (path.access != Access::kCarve) continue;
@@ -238,7 +131,7 @@ absl::Status Resolver::Carve() {
       return absl::InvalidArgumentError(
           absl::StrCat("carve-out ", Quoted(path.path), ": ", above->source, " is no folder"));
     }
-    CarveOne(path);
+    CarveOut(target, path.optional, &view_);
   }
   return absl::OkStatus();
 }
@@ -253,7 +146,7 @@ void Resolver::HideSecrets(const std::vector<std::string>& secrets) {
   for (const std::string& secret : secrets) {
     char real[PATH_MAX];
     if (realpath(secret.c_str(), real) == nullptr) continue;
-    for (std::string& target : TargetsOf(real)) {
+    for (std::string& target : view_.TargetsOf(real)) {
       const bool listed = absl::c_any_of(
           view_.shown, [&](const View::Shown& shown) { return shown.target == target; });
       if (!listed && !absl::c_linear_search(view_.hidden, target)) {
@@ -279,6 +172,17 @@ const View::Shown* View::Above(absl::string_view target) const {
     }
   }
   return best;
+}
+
+std::vector<std::string> View::TargetsOf(absl::string_view source) const {
+  std::vector<std::string> targets;
+  for (const Shown& one : shown) {
+    if (!IsBelow(source, one.source)) continue;
+    targets.push_back(absl::StrCat(one.target, source.substr(one.source.size())));
+    // Unless something else is mounted above it there.
+    if (Above(targets.back()) != &one) targets.pop_back();
+  }
+  return targets;
 }
 
 bool View::ShowsBelow(absl::string_view target) const {

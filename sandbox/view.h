@@ -33,10 +33,11 @@ struct View {
   std::vector<std::string> hidden;        // targets
   std::vector<std::string> absent;        // what would be shown if it were there
   std::vector<std::string> private_folders;
-  std::vector<std::string> weaker;  // for people
 
   // The one that shows `target`: the closest above it, or at it. Null: none does.
   const Shown* Above(absl::string_view target) const;
+  // Where in the view something of the host's is, if it is; `source` is resolved.
+  std::vector<std::string> TargetsOf(absl::string_view source) const;
   // Whether something is shown at or below `target`.
   bool ShowsBelow(absl::string_view target) const;
 };

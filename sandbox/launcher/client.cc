@@ -132,6 +132,10 @@ absl::Status StartError(Step step, int error, absl::string_view program, absl::s
           ". Remedy: keep berth's state ($BERTH_STATE_DIR) on a file system that can be the upper "
           "layer of an overlay (ext4, xfs, btrfs, tmpfs; not another overlay, not NFS) and outside "
           "of that folder, on Linux 5.11 or newer"));
+    case Step::kProc:
+      return sandbox("mount /proc");
+    case Step::kDev:
+      return sandbox("make /dev");
     case Step::kRecord:
       return ErrnoStatus(error, "sync the session's record");
     case Step::kNone:

@@ -47,6 +47,8 @@ enum class Step : uint8_t {
   kFilter,        // load the system call filter
   kReport,        // hand over what the sandbox reports with
   kOverlay,       // show a folder copy-on-write
+  kProc,          // mount /proc
+  kDev,           // make /dev
   // Of none.
   kRecord,  // make the record durable
 };

@@ -69,8 +69,8 @@ const cgroups::Layout& Workloads::layout() {
   return *layout_;
 }
 
-bool Workloads::MakeLimits(Workload* workload, ChildPlan* plan) {
-  const cgroups::GroupLimits wanted = LimitsOf(*plan->sandbox);
+bool Workloads::MakeLimits(Workload* workload, const cgroups::GroupLimits& wanted,
+                           Failure* failure) {
   for (TreeLimits& kept : free_limits_) {
     if (!(kept.limits() == wanted)) continue;
     workload->limits = std::move(kept);
@@ -79,7 +79,7 @@ bool Workloads::MakeLimits(Workload* workload, ChildPlan* plan) {
     return true;
   }
   const int tree = workload->tree.has_value() ? workload->tree->cgroup_fd() : -1;
-  return workload->limits.Make(layout(), wanted, tree, LimitsName(), &plan->error);
+  return workload->limits.Make(layout(), wanted, tree, LimitsName(), failure);
 }
 
 void Workloads::GiveBackLimits(Workload* workload) {

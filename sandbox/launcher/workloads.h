@@ -68,8 +68,8 @@ class Workloads {
   // that others can be begun meanwhile. `sandbox` is what plan->sandbox is.
   void Begin(ChildPlan* plan, std::shared_ptr<const SandboxPlan> sandbox, UniqueFd exit_socket,
              uint64_t received);
-  // Makes sandboxes ready for a plan of the tier kPooled, as its second start does. Returns how
-  // many wait.
+  // Makes sandboxes ready for that plan, or one that is early for such as it, as its second start
+  // does. Returns how many wait.
   size_t PrepareNow(const ChildPlan& plan);
   // TERM to the tree of that program, KILL after the grace. Not known: nothing.
   void Stop(pid_t program, uint32_t grace_ms);
@@ -140,7 +140,7 @@ class Workloads {
   };
   // The host's mounts have changed.
   void ForgetMounts();
-  bool MakeLimits(Workload* workload, ChildPlan* plan);
+  bool MakeLimits(Workload* workload, const cgroups::GroupLimits& wanted, Failure* failure);
   // The next name for groups in v1 hierarchies.
   std::string LimitsName();
   const cgroups::Layout& layout();
@@ -157,6 +157,10 @@ class Workloads {
   // What Expect has made, if it is of use for this plan.
   std::unique_ptr<Workload> TakeEarly(ChildPlan* plan);
   void DropEarly();
+  bool CanBeExpected(const SandboxPlan& plan);
+  // After a start: makes one early for the next, in a quiet time.
+  void ExpectAnother(const SandboxPlan& plan);
+  void MakeExpected();
   bool StartEnclosed(Workload* workload, ChildPlan* plan, const Enclosure* joins);
   bool AwaitEnclosed(Workload* workload, ChildPlan* plan, int* pidfd);
   // Null with plan->error, and *exit_socket as it was. Of one that is enclosed only its init is
@@ -220,6 +224,10 @@ class Workloads {
   std::vector<Prepared> prepared_;
   std::unique_ptr<Workload> early_;
   uint64_t early_since_ = 0;
+  // Of the last start of that kind, and how many had them one after the other.
+  cgroups::GroupLimits expected_;
+  unsigned expected_starts_ = 0;
+  bool expects_ = false;  // one is to be made
   MountWatch mounts_;  // since something was prepared
   Rulesets rulesets_;
   std::optional<cgroups::Layout> layout_;

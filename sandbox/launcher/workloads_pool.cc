@@ -1,5 +1,6 @@
 // The part of Workloads that keeps sandboxes ready: of the tier `pooled`, and, without namespaces,
-// of the tier `landlock`.
+// of the tier `landlock`. And of others with namespaces an init that is early (enter/init.h), which
+// has none of the host's files yet, and so shows them as they are when it is used.
 //
 // A spare is a Workload without a program: its init is parked (enter/init.h) with all of its
 // namespaces, its groups and its limits, and with every mount that nobody can see or disturb. It is
@@ -139,6 +140,7 @@ void Workloads::Polled(const std::vector<pollfd>& fds) {
 
 void Workloads::ForgetMounts() {
   DropSpares();
+  if (keeps_) DropEarly();
   rulesets_.Drop();
   layout_.reset();
 }
@@ -146,7 +148,9 @@ void Workloads::ForgetMounts() {
 void Workloads::Prepare(const ChildPlan& plan) {
   if (!keeps_) return;
   MakeReady(plan.sandbox != nullptr);
-  if (plan.sandbox == nullptr || !CanBePrepared(*plan.sandbox) || !mounts_.Open()) return;
+  if (plan.sandbox == nullptr) return;
+  if (!CanBePrepared(*plan.sandbox)) return ExpectAnother(*plan.sandbox);
+  if (!mounts_.Open()) return;
   Prepared* kind = PreparedFor(plan);
   if (kind == nullptr) {
     // The one that was not asked for the longest makes room.
@@ -180,7 +184,12 @@ size_t Workloads::PrepareNow(const ChildPlan& plan) {
   Prepare(plan);
   if (mounts_.fd() >= 0 && mounts_.Changed()) ForgetMounts();
   Prepared* kind = plan.sandbox != nullptr ? PreparedFor(plan) : nullptr;
-  if (kind == nullptr) return 0;
+  if (kind == nullptr) {
+    if (plan.sandbox == nullptr || !CanBeExpected(*plan.sandbox)) return 0;
+    expected_ = LimitsOf(*plan.sandbox);
+    MakeExpected();
+    return early_ != nullptr ? 1 : 0;
+  }
   MakeSpares(kind);
   // Those that cannot be made are none.
   for (size_t i = 0; i < kind->spares.size();) {
@@ -192,6 +201,13 @@ size_t Workloads::PrepareNow(const ChildPlan& plan) {
     }
   }
   return kind->spares.size();
+}
+
+void Workloads::MakeExpected() {
+  expects_ = false;
+  const bool there =
+      early_ != nullptr && early_->init.ok() && early_->limits.limits() == expected_;
+  if (!there) Expect(expected_, true);
 }
 
 // A spare that died by itself is one more that is gone.
@@ -210,14 +226,19 @@ void Workloads::SpareEnded(pid_t pid) {
 uint64_t Workloads::TendSpares() {
   uint64_t next = ~uint64_t{0};
   const uint64_t now = NowNs();
-  // The start that it was made for failed before it was asked for.
+  const bool quiet = now >= last_start_ + kQuietNs;
+  // The start that it was made for failed before it was asked for, or there was none.
   if (early_ != nullptr && now >= early_since_ + kIdleNs) DropEarly();
-  if (early_ != nullptr) next = early_since_ + kIdleNs;
+  if (expects_ && quiet) {
+    MakeExpected();
+  }
+  if (expects_) next = last_start_ + kQuietNs;
+  if (early_ != nullptr) next = std::min(next, early_since_ + kIdleNs);
   for (Prepared& kind : prepared_) {
     if (now >= kind.last_start + kIdleNs) Drop(&kind);
     if (!kind.spares.empty()) next = std::min(next, kind.last_start + kIdleNs);
-    if (kind.due && now < last_start_ + kQuietNs) next = std::min(next, last_start_ + kQuietNs);
-    if (!kind.due || now < last_start_ + kQuietNs) continue;
+    if (kind.due && !quiet) next = std::min(next, last_start_ + kQuietNs);
+    if (!kind.due || !quiet) continue;
     MakeSpares(&kind);
     next = std::min(next, kind.last_start + kIdleNs);
   }

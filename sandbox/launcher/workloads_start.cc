@@ -78,20 +78,24 @@ void Workloads::GiveUp(Workload* workload) {
 
 bool Workloads::Limit(Workload* workload, ChildPlan* plan) {
   if (plan->sandbox == nullptr) return true;
-  if (shared_limits_ == nullptr && !MakeLimits(workload, plan)) return false;
+  if (shared_limits_ == nullptr &&
+      !MakeLimits(workload, LimitsOf(*plan->sandbox), &plan->error)) {
+    return false;
+  }
   (shared_limits_ != nullptr ? *shared_limits_ : workload->limits).PutInto(plan);
   return true;
 }
 
 void Workloads::Expect(const cgroups::GroupLimits& limits, bool encloses) {
   DropEarly();
+  if (keeps_ && !mounts_.Open()) return;  // it is dropped when they change
   early_ = NewWorkload(nullptr);
   early_since_ = NowNs();
   ChildPlan plan;
   plan.trampoline_fd = trampoline_fd_;
   const int group = early_->tree.has_value() ? early_->tree->cgroup_fd() : -1;
   int init = -1;
-  if (early_->limits.Make(layout(), limits, group, LimitsName(), &plan.error) && encloses) {
+  if (MakeLimits(early_.get(), limits, &plan.error) && encloses) {
     early_->limits.PutInto(&plan);
     early_->pid = early_->enclosure.StartEarly(&plan, group, &init);
   }
@@ -111,7 +115,10 @@ std::unique_ptr<Workloads::Workload> Workloads::TakeEarly(ChildPlan* plan) {
   if (early_ == nullptr) return nullptr;
   const bool fits = plan->sandbox != nullptr && early_->limits.limits() == LimitsOf(*plan->sandbox);
   const bool encloses = IsEnclosed(*plan) && plan->sandbox->network == SandboxNetwork::kNone;
-  if (!fits || early_->init.ok() != encloses || (encloses && !early_->enclosure.Give(*plan))) {
+  const bool of_use = fits && early_->init.ok() == encloses;
+  // One that has an init may yet be of use to another start.
+  if (!of_use && keeps_ && early_->init.ok()) return nullptr;
+  if (!of_use || (encloses && !early_->enclosure.Give(*plan))) {
     DropEarly();
     return nullptr;
   }
@@ -119,6 +126,19 @@ std::unique_ptr<Workloads::Workload> Workloads::TakeEarly(ChildPlan* plan) {
   early_->sandboxed = true;
   early_->violations.SetPlan(*plan->sandbox);
   return std::move(early_);
+}
+
+bool Workloads::CanBeExpected(const SandboxPlan& plan) {
+  return plan.tier != SandboxTier::kLandlock && plan.network == SandboxNetwork::kNone &&
+         shared_limits_ == nullptr && mounts_.Open();
+}
+
+void Workloads::ExpectAnother(const SandboxPlan& plan) {
+  if (!CanBeExpected(plan)) return;
+  const cgroups::GroupLimits limits = LimitsOf(plan);
+  expected_starts_ = limits == expected_ ? expected_starts_ + 1 : 1;
+  expected_ = limits;
+  expects_ = expected_starts_ >= kStartsBefore;
 }
 
 bool Workloads::StartEnclosed(Workload* workload, ChildPlan* plan, const Enclosure* joins) {

@@ -102,17 +102,20 @@ class KillAtEveryStep : public DockerTest {
     return false;
   }
 
-  void Sweep() {
+  // What it did, for people.
+  std::string Sweep() {
     auto store = Store::Open(dir_);
-    ASSERT_THAT(store, IsOk());
+    EXPECT_THAT(store, IsOk());
     reaper::Engines engines;
     engines.push_back(std::make_unique<reaper::DockerEngine>());
     auto report = reaper::Sweep(**store, {.grace = absl::ZeroDuration()}, engines);
-    ASSERT_THAT(report, IsOk());
+    EXPECT_THAT(report, IsOk());
+    return report.ok() ? reaper::ToText(*report, /*evidence=*/true, /*colour=*/false) : "";
   }
 
   void ExpectNothingIsLeft() {
-    EXPECT_EQ(Docker("ps -a --format '{{.Names}} {{.Status}}'"), "");
+    EXPECT_EQ(Docker("ps -a --format '{{.Names}} {{.Status}}'"), "")
+        << Docker("ps -aq | xargs docker inspect 2>&1");
     for (const char* folder : {"/sessions", "/run", "/owners", "/names"}) {
       for (const auto& entry : fs::directory_iterator(dir_ + folder)) {
         const std::string name = entry.path().filename();
@@ -147,7 +150,7 @@ class KillAtEveryStep : public DockerTest {
       }
       found = absl::NotFoundError("");
       other.reset();
-      Sweep();
+      SCOPED_TRACE(Sweep());
       ExpectNothingIsLeft();
     }
     RecordProperty("steps", steps);

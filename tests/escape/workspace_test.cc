@@ -199,6 +199,30 @@ TEST_P(WorkspaceTest, SymlinksThatOthersObeyStayWhatTheyAreAndSoDoesWhatTheyLead
   }
 }
 
+TEST_P(WorkspaceTest, SymlinksThatLeadThroughOthersLeadWhereTheyDid) {
+  if (landlock()) return;  // told above
+  fs::create_directories(Path("docs/real"));
+  Write("docs/real/rules.md", "mine");
+  fs::create_symlink("one", Path("CLAUDE.md"));
+  fs::create_symlink("two/rules.md", Path("one"));
+  fs::create_symlink(Path("docs/real"), Path("two"));
+  fs::create_symlink("docs/none/deep.md", Path("AGENTS.md"));
+  fs::create_symlink("gone/../evil.md", Path("GEMINI.md"));
+  Write("evil.md", "evil");
+  const Outcome outcome = TryLine(
+      "mkdir -p evil; echo evil > evil/rules.md; "
+      "for p in one two docs docs/real docs/none gone; do "
+      "rm -rf $p; mv $p away; ln -sfn evil $p; ln -sfn evil.md $p; done; "
+      "mkdir -p docs/none gone; echo evil > docs/none/deep.md; echo evil > docs/real/rules.md; "
+      "mv -f evil/rules.md docs/real/rules.md; mv -T evil docs/none; mv -T evil gone; echo ended");
+  EXPECT_THAT(outcome.out, HasSubstr("ended"));
+  EXPECT_EQ(Read("CLAUDE.md"), "mine") << outcome.err;
+  for (const char* name : {"AGENTS.md", "GEMINI.md"}) {
+    EXPECT_FALSE(fs::exists(Path(name))) << name;
+  }
+  EXPECT_FALSE(fs::exists(fs::symlink_status(Path("gone"))));
+}
+
 TEST_P(WorkspaceTest, FoldersThatHoldCarveOutsCannotBeExchanged) {
   if (landlock()) return;  // told above
   fs::create_directories(Path(".git/hooks"));

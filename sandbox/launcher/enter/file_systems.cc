@@ -77,24 +77,28 @@ int MountProc(int target) {
   return ClearMountAttributes(mount.get(), MOUNT_ATTR_RDONLY) == 0 ? 0 : errno;
 }
 
-int MountDev(int target, uint64_t size) {
-  const UniqueFd dev = MakeTmpfs(1 << 20, "755", MOUNT_ATTR_NOEXEC);
-  if (!dev.ok() || MoveMount(dev.get(), target) != 0) return errno;
+int MountDev(int target, UniqueFd* dev) {
+  *dev = MakeTmpfs(1 << 20, "755", MOUNT_ATTR_NOEXEC);
+  if (!dev->ok() || MoveMount(dev->get(), target) != 0) return errno;
   for (const Device& device : kDevices) {
-    if (const int error = BindDevice(dev.get(), device)) return error;
+    if (const int error = BindDevice(dev->get(), device)) return error;
   }
   const UniqueFd fs(FsOpen("devpts"));
   if (!fs.ok() || FsSet(fs.get(), "mode", "620") != 0 || FsSet(fs.get(), "ptmxmode", "666") != 0) {
     return errno;
   }
   const UniqueFd pts(FsMount(fs.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC));
-  if (const int error = MountAt(dev.get(), kTerminals, pts.get())) return error;
-  const UniqueFd shm = MakeTmpfs(size, "1777", 0);
-  if (const int error = MountAt(dev.get(), kSharedMemory, shm.get())) return error;
+  if (const int error = MountAt(dev->get(), kTerminals, pts.get())) return error;
   for (const DeviceLink& link : kDeviceLinks) {
-    if (symlinkat(link.text, dev.get(), link.name) != 0) return errno;
+    if (symlinkat(link.text, dev->get(), link.name) != 0) return errno;
   }
-  return SetMountAttributes(dev.get(), MOUNT_ATTR_RDONLY, false) == 0 ? 0 : errno;
+  return 0;
+}
+
+int FinishDev(int dev, uint64_t size) {
+  const UniqueFd shm = MakeTmpfs(size, "1777", 0);
+  if (const int error = MountAt(dev, kSharedMemory, shm.get())) return error;
+  return SetMountAttributes(dev, MOUNT_ATTR_RDONLY, false) == 0 ? 0 : errno;
 }
 
 UniqueFd MakeOverlay(int lower, int upper, int work, uint64_t attributes) {

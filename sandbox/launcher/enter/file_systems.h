@@ -17,9 +17,11 @@ UniqueFd MakeTmpfs(uint64_t size, const char* mode, uint64_t attributes);
 // many containers, and the kernel will not show them by a fresh one.
 int MountProc(int target);
 
-// Mounts on `target` a /dev with null, zero, full, random, urandom and tty of the host, terminals
-// of its own, and a private /dev/shm of `size`. 0 or an errno.
-int MountDev(int target, uint64_t size);
+// Mounts on `target` a /dev with null, zero, full, random, urandom and tty of the host, and
+// terminals of its own: *dev. 0 or an errno.
+int MountDev(int target, UniqueFd* dev);
+// Gives it a private /dev/shm of `size`, and makes it read-only. 0 or an errno.
+int FinishDev(int dev, uint64_t size);
 
 // Copy-on-write: not ok(): errno. The three by descriptor.
 UniqueFd MakeOverlay(int lower, int upper, int work, uint64_t attributes);

@@ -43,7 +43,7 @@ namespace {
 
 constexpr int kKeyctlJoinSession = 1;
 // Made here and not by the clone that made this process, whose parent has others to serve.
-constexpr int kNamespacesInside = CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+constexpr int kNamespacesInside = CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
 
 class Init {
  public:
@@ -62,7 +62,7 @@ class Init {
   void StayWithParent();
   void AwaitGate();
   const SandboxPlan& sandbox() const { return *child_.sandbox; }
-  void MakeNamespaces(int flags);
+  void MakeNamespaces();
   void AwaitPlan();
   void Prepare();
   void AwaitRequest();
@@ -84,7 +84,7 @@ class Init {
   SandboxPlan late_plan_;  // of one that is early
   const int report_;
   UniqueFd namespaces_[kNamespaceCount];
-  std::optional<Root> root_;
+  Root root_;
   NetworkMaker network_;
   Message message_;
   std::optional<ChildRequest> request_;
@@ -139,14 +139,17 @@ void Init::EnterNetwork() {
   }
 }
 
-void Init::MakeNamespaces(int flags) {
-  Must(unshare(flags) == 0, Step::kNamespaces);
+void Init::MakeNamespaces() {
+  Must(unshare(kNamespacesInside) == 0, Step::kNamespaces);
   if (const int error = MapIds(plan_.uid, plan_.gid)) Fail({Step::kIdMap, error});
+  Failure failure;
+  if (!root_.Begin(&failure)) Fail(failure);
 }
 
 void Init::AwaitPlan() {
   network_.Begin();
-  MakeNamespaces(kNamespacesInside);
+  MakeNamespaces();
+  if (const int error = network_.Enter()) Fail({Step::kNetwork, error});
   if (ReceiveMessage(report_, &message_) != 0) _exit(127);  // none came
   TakeRequest();
   if (!late_plan_.Decode(request_->sandbox)) Fail({Step::kPlan, EINVAL});
@@ -154,15 +157,12 @@ void Init::AwaitPlan() {
 }
 
 void Init::Prepare() {
-  if (plan_.early) {
-    Must(unshare(CLONE_NEWNS) == 0, Step::kNamespaces);
-  } else {
+  if (!plan_.early) {
     // One of its own for each: an empty one that is shared would save most of a millisecond, and
     // sandboxes would meet on its loopback and by its abstract sockets.
     if (sandbox().network != SandboxNetwork::kHost) network_.Begin();
-    MakeNamespaces(CLONE_NEWNS | kNamespacesInside);
+    MakeNamespaces();
   }
-  root_.emplace(sandbox());
   if (plan_.hands_over_namespaces) EnterNetwork();
   for (int i = 0; plan_.hands_over_namespaces && i < kNamespaceCount; ++i) {
     char path[32];
@@ -171,8 +171,10 @@ void Init::Prepare() {
     Must(namespaces_[i].ok(), Step::kNamespaces);
   }
   Failure failure;
-  if (!root_->Prepare(&failure) || (plan_.parks && !root_->Stock(&failure))) Fail(failure);
-  if (!plan_.hands_over_namespaces) EnterNetwork();
+  if (!root_.Prepare(sandbox(), &failure) || (plan_.parks && !root_.Stock(&failure))) {
+    Fail(failure);
+  }
+  if (!plan_.hands_over_namespaces && !plan_.early) EnterNetwork();
   if (!sandbox().hostname.empty()) {
     Must(sethostname(sandbox().hostname.data(), sandbox().hostname.size()) == 0, Step::kHostname);
   }
@@ -182,7 +184,7 @@ void Init::Prepare() {
 }
 
 void Init::AwaitRequest() {
-  const std::vector<SourceIdentity>& sources = root_->sources();
+  const std::vector<SourceIdentity>& sources = root_.sources();
   const std::string_view text(reinterpret_cast<const char*>(sources.data()),
                               sources.size() * sizeof(SourceIdentity));
   // Nobody is there, or will have it: it goes.
@@ -219,7 +221,7 @@ void Init::Complete() {
   const auto keep = [this](int folder) {
     return SendReport(report_, {.kind = Report::Kind::kPlaceholders}, &folder, 1);
   };
-  if (!root_->Complete(keep, &failure)) Fail(failure);
+  if (!root_.Complete(keep, &failure)) Fail(failure);
 }
 
 void Init::JoinNamespaces() {

@@ -8,7 +8,7 @@
 //
 // One that parks has prepared all that no host sees (root.h) and waits for a program to run; it is
 // used once. One that is early does not know its plan yet, and makes meanwhile what every plan
-// without a network has: all namespaces but that of mounts, which is to be as the host's are then.
+// without a network has: all namespaces, and the beginning of a root.
 //
 // It forwards no signals: the helper sends them to the program itself, and pid 1 of a namespace
 // does not hear those that it has not asked for.

@@ -20,7 +20,8 @@ namespace {
 
 using Kind = SandboxMount::Kind;
 
-constexpr int kDetach = 2;  // MNT_DETACH; <sys/mount.h> and <linux/mount.h> exclude each other
+// MNT_DETACH and UMOUNT_NOFOLLOW: <sys/mount.h> and <linux/mount.h> exclude each other.
+constexpr int kDetach = 2, kNoFollow = 8;
 
 uint64_t Attributes(const SandboxMount& mount) {
   return kQuiet | (mount.read_only ? MOUNT_ATTR_RDONLY : 0) |
@@ -37,10 +38,10 @@ bool Root::Failed(Step step, int error) {
 
 // What would stand in a folder of the host's, and what comes after that at the same place.
 bool Root::IsLate(uint32_t index) const {
-  const SandboxMount& mount = plan_.mounts[index];
+  const SandboxMount& mount = plan_->mounts[index];
   if (mount.kind == Kind::kCarve || mount.kind == Kind::kMask) return true;
   for (uint32_t i = 0; i < index; ++i) {
-    const SandboxMount& other = plan_.mounts[i];
+    const SandboxMount& other = plan_->mounts[i];
     const bool hosts = other.kind == Kind::kBind || other.kind == Kind::kOverlay;
     if ((late_[i] || hosts) && Nested(other.target, mount.target)) return true;
   }
@@ -62,14 +63,14 @@ bool Root::Attach(int tree, std::string_view target, bool directory) {
 }
 
 bool Root::AddTree(uint32_t index, UniqueFd tree, bool directory) {
-  if (!late_[index]) return Attach(tree.get(), plan_.mounts[index].target, directory);
+  if (!late_[index]) return Attach(tree.get(), plan_->mounts[index].target, directory);
   trees_.push_back({index, std::move(tree), directory});
   return true;
 }
 
 bool Root::Bind(uint32_t index) {
-  const SandboxMount& mount = plan_.mounts[index];
-  const UniqueFd source = OpenSource(plan_, index, mount.source);
+  const SandboxMount& mount = plan_->mounts[index];
+  const UniqueFd source = OpenSource(*plan_, index, mount.source);
   if (!source.ok()) {
     if (mount.optional && (errno == ENOENT || errno == ENOTDIR)) return true;
     return Failed(Step::kSource, errno);
@@ -85,7 +86,7 @@ bool Root::Bind(uint32_t index) {
 }
 
 bool Root::Tmpfs(uint32_t index) {
-  const SandboxMount& mount = plan_.mounts[index];
+  const SandboxMount& mount = plan_->mounts[index];
   const std::string_view target = mount.target;
   const std::string_view name = target.substr(target.rfind('/') + 1);
   const bool shared = name == "tmp" || name == "shm";
@@ -100,10 +101,10 @@ bool Root::Tmpfs(uint32_t index) {
 }
 
 bool Root::Overlay(uint32_t index) {
-  const SandboxMount& mount = plan_.mounts[index];
-  const UniqueFd lower = OpenSource(plan_, index, mount.source);
-  const UniqueFd upper = OpenSource(plan_, index, mount.upper);
-  const UniqueFd work = OpenSource(plan_, index, mount.work);
+  const SandboxMount& mount = plan_->mounts[index];
+  const UniqueFd lower = OpenSource(*plan_, index, mount.source);
+  const UniqueFd upper = OpenSource(*plan_, index, mount.upper);
+  const UniqueFd work = OpenSource(*plan_, index, mount.work);
   if (!lower.ok() || !upper.ok() || !work.ok()) return Failed(Step::kSource, errno);
   UniqueFd fs = MakeOverlay(lower.get(), upper.get(), work.get(), Attributes(mount));
   if (!fs.ok()) return Failed(Step::kOverlay, errno);
@@ -129,17 +130,19 @@ bool Root::Text(const SandboxMount& mount) {
          Failed(Step::kMount, errno);
 }
 
-bool Root::OwnFileSystem(const SandboxMount& mount) {
-  const UniqueFd place = places_->Make(mount.target, true);
-  if (!place.ok()) return Failed(Step::kTarget, errno);
-  const int error =
-      mount.kind == Kind::kProc ? MountProc(place.get()) : MountDev(place.get(), mount.size);
-  places_->Covered(mount.target);
-  return error == 0 || Failed(Step::kMount, error);
+// They are there already.
+bool Root::FinishOwn(const SandboxMount& mount) {
+  const bool proc = mount.kind == Kind::kProc;
+  const bool again = proc ? has_proc_ : !dev_.ok();
+  if (again || mount.target != (proc ? "/proc" : "/dev")) return Failed(Step::kPlan, EINVAL);
+  if (proc) return has_proc_ = true;
+  const int error = FinishDev(dev_.get(), mount.size);
+  dev_.reset();
+  return error == 0 || Failed(Step::kDev, error);
 }
 
 bool Root::Add(uint32_t index) {
-  const SandboxMount& mount = plan_.mounts[index];
+  const SandboxMount& mount = plan_->mounts[index];
   const bool late = late_[index];
   switch (mount.kind) {
     case Kind::kBind:
@@ -157,30 +160,54 @@ bool Root::Add(uint32_t index) {
       return true;
     case Kind::kProc:
     case Kind::kDev:
-      // They are made of the host's, which is gone later.
-      return late ? Failed(Step::kPlan, EINVAL) : OwnFileSystem(mount);
+      return late ? Failed(Step::kPlan, EINVAL) : FinishOwn(mount);
   }
   return Failed(Step::kPlan, EINVAL);
 }
 
 bool Root::MakeRoot() {
-  // What is mounted on "/" does not hide the old root from a process whose root that is.
   root_ = MakeTmpfs(4 << 20, "755", 0);
-  const UniqueFd old(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!root_.ok() || !old.ok() || MoveMount(root_.get(), old.get()) != 0) {
+  if (!root_.ok()) return Failed(Step::kRoot, errno);
+  places_.emplace(root_.get());
+  if (mkdirat(root_.get(), kEmptyDirectory, 0555) != 0 ||
+      mkdirat(root_.get(), kOldRoot, 0500) != 0) {
     return Failed(Step::kRoot, errno);
   }
-  places_.emplace(root_.get());
-  if (mkdirat(root_.get(), kEmptyDirectory, 0555) != 0) return Failed(Step::kRoot, errno);
   const UniqueFd file(openat(root_.get(), kEmptyFile, O_CREAT | O_EXCL | O_CLOEXEC, 0444));
   return (file.ok() && symlinkat(kPlaceholderInside, root_.get(), kNowhere) == 0) ||
          Failed(Step::kRoot, errno);
 }
 
+// At the beginning, when there may be time: pivot_root looks at every process there is for one
+// whose root it has to change. What is still to be found by the host's names is found from there,
+// by chroot.
+bool Root::Pivot() {
+  const UniqueFd old(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!old.ok() || MoveMount(root_.get(), old.get()) != 0 || fchdir(root_.get()) != 0 ||
+      syscall(SYS_pivot_root, ".", kOldRoot) != 0 || fchdir(old.get()) != 0 || chroot(".") != 0) {
+    return Failed(Step::kPivot, errno);
+  }
+  return true;
+}
+
+bool Root::MakeOwn() {
+  const UniqueFd proc = places_->Make("/proc", true), dev = places_->Make("/dev", true);
+  if (!proc.ok() || !dev.ok()) return Failed(Step::kTarget, errno);
+  if (const int error = MountProc(proc.get())) return Failed(Step::kProc, error);
+  const int error = MountDev(dev.get(), &dev_);
+  return error == 0 || Failed(Step::kDev, error);
+}
+
+bool Root::Begin(Failure* failure) {
+  failure_ = failure;
+  failure_->item = Failure::kNoItem;
+  return MakeRoot() && Pivot() && MakeOwn();
+}
+
 bool Root::Enter() {
-  // The old root ends up on top of the new one, and is taken off.
-  if (fchdir(root_.get()) != 0 || syscall(SYS_pivot_root, ".", ".") != 0 ||
-      syscall(SYS_umount2, ".", kDetach) != 0 || chdir("/") != 0) {
+  if (fchdir(root_.get()) != 0 || chroot(".") != 0 ||
+      syscall(SYS_umount2, kOldRoot, kDetach | kNoFollow) != 0 ||
+      unlinkat(root_.get(), kOldRoot, AT_REMOVEDIR) != 0 || chdir("/") != 0) {
     return Failed(Step::kPivot, errno);
   }
   struct stat here, root;
@@ -191,15 +218,17 @@ bool Root::Enter() {
   return true;
 }
 
-bool Root::Prepare(Failure* failure) {
+bool Root::Prepare(const SandboxPlan& plan, Failure* failure) {
+  plan_ = &plan;
+  sources_.resize(plan.mounts.size());
   failure_ = failure;
-  if (!MakeRoot()) return false;
-  for (uint32_t i = 0; i < plan_.mounts.size(); ++i) {
+  for (uint32_t i = 0; i < plan.mounts.size(); ++i) {
     failure_->item = i;
     late_.push_back(IsLate(i));
     if (!Add(i)) return false;
   }
   failure_->item = Failure::kNoItem;
+  if (!has_proc_ || dev_.ok()) return Failed(Step::kPlan, EINVAL);
   return Enter();
 }
 

@@ -2,9 +2,10 @@
 //
 // A tmpfs of our own, put together from the plan's mounts in their order and then made read-only.
 // Built by the first process of a new user and mount namespace, in a copy of its helper's memory,
-// in two steps. Prepare makes all that nobody on the host can see or disturb, and may be done long
-// before it is needed. Complete makes what stands in the host's own folders (a carve-out and its
-// placeholder, a mask, something bound into something bound), where names change.
+// in three steps. Begin makes what every sandbox has, and needs no plan. Prepare makes the rest of
+// what nobody on the host can see or disturb, and may be done long before it is needed. Complete
+// makes what stands in the host's own folders (a carve-out and its placeholder, a mask, something
+// bound into something bound), where names change.
 #ifndef BERTH_SANDBOX_LAUNCHER_ENTER_ROOT_H_
 #define BERTH_SANDBOX_LAUNCHER_ENTER_ROOT_H_
 
@@ -28,11 +29,11 @@ namespace berth::launcher {
 
 class Root {
  public:
-  // The plan must outlive this.
-  explicit Root(const SandboxPlan& plan) : plan_(plan), sources_(plan.mounts.size()) {}
-
-  // After it the old root is gone and the working directory is "/".
-  bool Prepare(Failure* failure);
+  // The namespace has its new root, with /proc and /dev in it; this process still sees the old one.
+  bool Begin(Failure* failure);
+  // After it the old root is gone and the working directory is "/". The plan, which has a /proc and
+  // a /dev, must outlive this.
+  bool Prepare(const SandboxPlan& plan, Failure* failure);
   // For one that waits between the two: makes now what Complete would make, and nobody sees.
   bool Stock(Failure* failure);
   // `keep` is told of each folder of the host's that placeholders are about to be made in, to be
@@ -60,6 +61,8 @@ class Root {
   bool Failed(Step step, int error);
   bool IsLate(uint32_t index) const;
   bool MakeRoot();
+  bool Pivot();
+  bool MakeOwn();
   bool Enter();
   bool Add(uint32_t index);
   bool AddTree(uint32_t index, UniqueFd tree, bool directory);
@@ -69,7 +72,7 @@ class Root {
   bool Overlay(uint32_t index);
   bool Symlink(const SandboxMount& mount);
   bool Text(const SandboxMount& mount);
-  bool OwnFileSystem(const SandboxMount& mount);
+  bool FinishOwn(const SandboxMount& mount);
   // root_late.cc
   bool AddLate(const SandboxMount& mount);
   bool Mask(const SandboxMount& mount);
@@ -84,9 +87,10 @@ class Root {
   bool Cover(std::string_view target, int place, const char* with);
   bool Seal();
 
-  const SandboxPlan& plan_;
+  const SandboxPlan* plan_ = nullptr;
   Failure* failure_ = nullptr;
-  UniqueFd root_;
+  UniqueFd root_, dev_;
+  bool has_proc_ = false;
   std::optional<Places> places_;
   std::vector<SourceIdentity> sources_;
   std::vector<bool> late_;

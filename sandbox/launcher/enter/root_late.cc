@@ -93,7 +93,7 @@ UniqueFd Root::Nowhere() {
 bool Root::Stock(Failure* failure) {
   failure_ = failure;
   std::vector<UniqueFd> stock;
-  for (const SandboxMount& mount : plan_.mounts) {
+  for (const SandboxMount& mount : plan_->mounts) {
     if (mount.kind != SandboxMount::Kind::kCarve || stock.size() == kMaxStock) continue;
     stock.push_back(Nowhere());
     if (!stock.back().ok()) return Failed(Step::kMount, errno);
@@ -209,13 +209,13 @@ bool Root::Complete(const Keep& keep, Failure* failure) {
   failure_ = failure;
   keep_ = &keep;
   size_t next = 0;
-  for (uint32_t i = 0; i < plan_.mounts.size(); ++i) {
+  for (uint32_t i = 0; i < plan_->mounts.size(); ++i) {
     if (!late_[i]) continue;
     failure_->item = i;
     if (next < trees_.size() && trees_[next].mount == i) {
       const Late& late = trees_[next++];
-      if (!Attach(late.tree.get(), plan_.mounts[i].target, late.directory)) return false;
-    } else if (!AddLate(plan_.mounts[i])) {
+      if (!Attach(late.tree.get(), plan_->mounts[i].target, late.directory)) return false;
+    } else if (!AddLate(plan_->mounts[i])) {
       return false;
     }
   }

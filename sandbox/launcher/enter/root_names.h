@@ -7,9 +7,10 @@
 
 namespace berth::launcher {
 
-// Sources of masks and placeholders; gone before anything runs.
+// Sources of masks and placeholders, and where the host's root is meanwhile; gone before anything
+// runs.
 inline constexpr char kEmptyDirectory[] = ".berth-empty", kEmptyFile[] = ".berth-empty-file",
-                      kNowhere[] = ".berth-nowhere";
+                      kNowhere[] = ".berth-nowhere", kOldRoot[] = ".berth-host";
 
 inline constexpr uint64_t kQuiet = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 
