@@ -73,11 +73,15 @@ bool Listed(const View& view, absl::string_view target) {
   return false;
 }
 
-void Add(const std::string& path, View* view) {
+// `parent`: what the folder that it is in really is; "" for "/".
+void Add(const std::string& path, absl::string_view parent, View* view) {
   struct stat st;
   if (Listed(*view, path)) return;
   if (lstat(path.c_str(), &st) != 0) return view->absent.push_back(path);
-  const std::string real = RealPath(path);
+  const size_t slash = path.rfind('/');
+  const std::string real = S_ISLNK(st.st_mode)
+                               ? RealPath(path)
+                               : absl::StrCat(parent, absl::string_view(path).substr(slash));
   if (real.empty()) return;
   if (S_ISLNK(st.st_mode) && IsBelow(real, "/usr")) {
     // As the host has it (/bin -> usr/bin), so that one mount shows all of them.
@@ -94,12 +98,16 @@ void Add(const std::string& path, View* view) {
 }  // namespace
 
 void AddSystem(bool resolver, View* view) {
-  for (const char* folder : kFolders) Add(folder, view);
+  for (const std::string folder : kFolders) {
+    const size_t slash = folder.rfind('/');
+    Add(folder, slash == 0 ? "" : RealPath(folder.substr(0, slash)), view);
+  }
   // Nothing of it, if the policy lists all of it.
   if (Listed(*view, "/etc")) return;
-  for (const char* name : kEtc) Add(absl::StrCat("/etc/", name), view);
+  const std::string etc = RealPath("/etc");
+  for (const char* name : kEtc) Add(absl::StrCat("/etc/", name), etc, view);
   if (resolver) {
-    for (const char* name : kEtcResolver) Add(absl::StrCat("/etc/", name), view);
+    for (const char* name : kEtcResolver) Add(absl::StrCat("/etc/", name), etc, view);
   }
   for (const char* secret : kEtcSecrets) {
     struct stat st;

@@ -4,20 +4,21 @@
 
 #include <signal.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace berth::launcher {
 
-// Of launcher mode, with all signals blocked, before SettleIn. What a terminal or a shell sends to
-// all of the host's group is for the host alone: what has come until now is dropped, and so is what
-// comes until we are in a group of our own.
+// Of launcher mode, with all signals blocked, which they stay. What a terminal or a shell sends to
+// all of the host's group is for the host alone: what has come until we are in a group of our own
+// is dropped.
 inline void LeaveGroup() {
-  for (int number = 1; number < NSIG; ++number) signal(number, SIG_IGN);
-  // One that is blocked is kept, also if it is ignored.
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
   setsid();
+  sigset_t all;
+  sigfillset(&all);
+  const timespec now{};
+  while (sigtimedwait(&all, nullptr, &now) > 0) {
+  }
   prctl(PR_SET_NAME, "berth-launcher");
 }
 

@@ -172,6 +172,7 @@ void Workloads::Stop(pid_t program, uint32_t grace_ms) {
 void Workloads::StopAll(uint32_t grace_ms) {
   DropSpares();
   DropEarly();
+  expects_ = false;  // nor is another made
   for (auto& workload : all_) Stop(workload.get(), grace_ms);
 }
 

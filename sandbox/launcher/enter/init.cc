@@ -149,7 +149,6 @@ void Init::MakeNamespaces() {
 void Init::AwaitPlan() {
   network_.Begin();
   MakeNamespaces();
-  if (const int error = network_.Enter()) Fail({Step::kNetwork, error});
   if (ReceiveMessage(report_, &message_) != 0) _exit(127);  // none came
   TakeRequest();
   if (!late_plan_.Decode(request_->sandbox)) Fail({Step::kPlan, EINVAL});
@@ -174,7 +173,7 @@ void Init::Prepare() {
   if (!root_.Prepare(sandbox(), &failure) || (plan_.parks && !root_.Stock(&failure))) {
     Fail(failure);
   }
-  if (!plan_.hands_over_namespaces && !plan_.early) EnterNetwork();
+  if (!plan_.hands_over_namespaces) EnterNetwork();
   if (!sandbox().hostname.empty()) {
     Must(sethostname(sandbox().hostname.data(), sandbox().hostname.size()) == 0, Step::kHostname);
   }
