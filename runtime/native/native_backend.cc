@@ -157,6 +157,7 @@ absl::Status NativeBackend::Start(const Guise& guise, const SessionSpec& spec, R
                                   UniqueFd* owner) {
   ABSL_ASSIGN_OR_RETURN(launcher::KeeperSpec keeper_spec, ToKeeperSpec(spec));
   keeper_spec.uid = record->uid;
+  keeper_spec.has_engine = !record->container_id.empty();
   // Of a host that runs in a session itself, and hands on its environment: that is another session.
   std::erase_if(keeper_spec.env, [](const std::string& entry) {
     return absl::StartsWith(entry, "BERTH_SESSION=") || absl::StartsWith(entry, "BERTH_TOKEN=");

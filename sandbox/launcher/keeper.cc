@@ -154,6 +154,8 @@ void Keeper::OwnerGone() {
     owner_end_.reset();
     return;
   }
+  // A container that it was to have may be there already, or be about to be.
+  leaves_record_ = started_at_ == 0 && spec_.has_engine && !destroying_;
   destroying_ = true;
   BeginStop(spec_.grace_ms, 0);
 }
@@ -258,7 +260,7 @@ int Keeper::Run() {
     ShowStatus();
     if (destroying_ && (phase_ == Phase::kGone || phase_ == Phase::kNew)) break;
   }
-  files_.Remove();
+  if (!leaves_record_) files_.Remove();
   RunAtEnd();
   // At once, without destructors: who waits for our end of a connection to close finds nothing of
   // us after that.

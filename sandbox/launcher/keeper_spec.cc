@@ -18,7 +18,7 @@ std::vector<std::string> Copy(const std::vector<const char*>& strings) {
 
 std::string KeeperSpec::Encode() const {
   Writer out;
-  out.Put(uid).Put(name).Put(durable).Put(pty).Put(rows).Put(cols);
+  out.Put(uid).Put(name).Put(durable).Put(has_engine).Put(pty).Put(rows).Put(cols);
   out.Put(wall_ms).Put(inactivity_ms).Put(grace_ms).Put(scrollback_lines).Put(keep_bytes);
   out.Put(log_path).Put(log_cap).Put(cwd).PutList(argv).PutList(env).Put(plan);
   return out.body();
@@ -30,6 +30,7 @@ bool KeeperSpec::Decode(const Message& message) {
   uid = in.GetString();
   name = in.GetString();
   durable = in.Get<uint8_t>() != 0;
+  has_engine = in.Get<uint8_t>() != 0;
   pty = in.Get<uint8_t>() != 0;
   rows = in.Get<uint16_t>();
   cols = in.Get<uint16_t>();

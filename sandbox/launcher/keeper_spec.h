@@ -16,6 +16,8 @@ struct KeeperSpec {
   std::string uid;  // of the session; its socket is <run directory>/<uid>
   std::string name;
   bool durable = true;
+  // Its record names something of an engine's, which only the record is a way to.
+  bool has_engine = false;
   bool pty = true;
   uint16_t rows = 24, cols = 80;
   int64_t wall_ms = -1, inactivity_ms = -1;  // negative: none
