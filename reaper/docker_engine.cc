@@ -74,6 +74,9 @@ absl::Status RemoveContainer(EngineClient* client, const std::string& id, absl::
   // Fails if it does not run, or did not stop: what counts is the removal.
   client->Post(absl::StrCat(path, "/stop?t=", seconds), nullptr, left()).IgnoreError();
   const absl::Status removed = client->Delete(absl::StrCat(path, "?force=1&v=1"), left()).status();
+  // Somebody else is removing it: the session's relay, as it ends.
+  if (absl::IsFailedPrecondition(removed))
+    client->Post(absl::StrCat(path, "/wait?condition=removed"), nullptr, left()).IgnoreError();
   const absl::Status there = client->Get(absl::StrCat(path, "/json"), left()).status();
   if (absl::IsNotFound(there)) return absl::OkStatus();
   ABSL_RETURN_IF_ERROR(removed);

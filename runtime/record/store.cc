@@ -3,6 +3,7 @@
 #include "runtime/record/store.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <memory>
 #include <optional>
@@ -78,7 +79,13 @@ absl::Status Store::WriteFile(int session_fd, const Record& record, Synced synce
 }
 
 // The link is the truth: a rename has happened once it has been moved.
-void Store::ResolveName(Record& record) const {
+void Store::Resolve(Record& record) const {
+  // Only what may have a container has cause to be given up without being removed.
+  if (record.state == kStateRunning && !record.container_id.empty() &&
+      faccessat(dir_.sessions_fd(), absl::StrCat(record.uid, "/", kGivenUpFile).c_str(), F_OK,
+                AT_SYMLINK_NOFOLLOW) == 0) {
+    record.state = kStateStarting;
+  }
   if (record.renaming_to.empty()) return;
   const absl::StatusOr<std::string> uid = NameLinks(dir_.names_fd()).Read(record.renaming_to);
   if (uid.ok() && *uid == record.uid) record.name = record.renaming_to;
@@ -88,7 +95,7 @@ void Store::ResolveName(Record& record) const {
 absl::StatusOr<Record> Store::Read(const std::string& uid) const {
   ABSL_ASSIGN_OR_RETURN(UniqueFd session, OpenSessionDir(uid));
   ABSL_ASSIGN_OR_RETURN(Record record, ReadFile(session.get(), uid));
-  ResolveName(record);
+  Resolve(record);
   return record;
 }
 
@@ -121,7 +128,7 @@ absl::StatusOr<Listing> Store::List(RecordCache* cache) const {
         std::optional<Record> known =
             version.has_value() ? cache->Find(entry, *version) : std::nullopt;
         if (known.has_value()) {
-          ResolveName(*known);
+          Resolve(*known);
           listing.records.push_back(*std::move(known));
           continue;
         }
@@ -132,7 +139,7 @@ absl::StatusOr<Listing> Store::List(RecordCache* cache) const {
       if (text.ok()) {
         if (absl::StatusOr<Record> record = ParseFile(*text, entry); record.ok()) {
           if (cache != nullptr) cache->Put(*record, version);
-          ResolveName(*record);
+          Resolve(*record);
           listing.records.push_back(*std::move(record));
           continue;
         }
@@ -144,7 +151,7 @@ absl::StatusOr<Listing> Store::List(RecordCache* cache) const {
     if (session.ok()) {
       absl::StatusOr<Record> record = ReadFile(session->get(), entry);
       if (record.ok()) {  // no openat2 here
-        ResolveName(*record);
+        Resolve(*record);
         listing.records.push_back(*std::move(record));
         continue;
       }
@@ -176,7 +183,7 @@ absl::Status Store::Rename(const std::string& uid, const std::string& new_name) 
   ABSL_ASSIGN_OR_RETURN(FolderLock lock, FolderLock::Take(session.get()));
   ABSL_ASSIGN_OR_RETURN(Record record, ReadFile(session.get(), uid));
   const NameLinks names(dir_.names_fd());
-  ResolveName(record);
+  Resolve(record);
   if (record.name == new_name) {
     const absl::StatusOr<std::string> holder = names.Read(new_name);
     if (holder.ok() && *holder == uid)

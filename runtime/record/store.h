@@ -105,11 +105,13 @@ class Store {
  private:
   explicit Store(StateDir dir) : dir_(std::move(dir)) {}
 
-  // As it stands in the file: a rename that is under way is not resolved.
+  // As it stands in the file: see Resolve.
   absl::StatusOr<Record> ReadFile(int session_fd, const std::string& uid) const;
   absl::StatusOr<Record> ParseFile(const std::string& text, const std::string& uid) const;
   absl::Status WriteFile(int session_fd, const Record& record, Synced synced) const;
-  void ResolveName(Record& record) const;
+  // What the session's folder and name tell that is newer: a rename that is under way, a start that
+  // was given up.
+  void Resolve(Record& record) const;
 
   absl::Status MakeSession(const Record& record, Sync sync) const;
   absl::Status SyncSession(const Record& record) const;

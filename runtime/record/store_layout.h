@@ -7,6 +7,8 @@ namespace berth {
 inline constexpr char kRecordFile[] = "record.json";
 inline constexpr char kRecordTemporary[] = ".record.tmp";
 inline constexpr char kLockFile[] = ".lock";
+// Of a session whose record says that it runs, by its keeper: it was never let.
+inline constexpr char kGivenUpFile[] = "given-up";
 inline constexpr char kMaking[] =
     ".new.";  // + uid: not yet a session; its lock is held by the maker
 inline constexpr char kRemoving[] = ".gone.";  // + uid: no longer a session

@@ -38,7 +38,8 @@ bool Store::IsStale(const std::string& uid) const {
   if (!IsUid(uid)) return true;
   const absl::StatusOr<UniqueFd> session = OpenSessionDir(uid);
   if (!session.ok()) return absl::IsNotFound(session.status());
-  const absl::StatusOr<Record> record = ReadFile(session->get(), uid);
+  absl::StatusOr<Record> record = ReadFile(session->get(), uid);
+  if (record.ok()) Resolve(*record);
   return record.ok() && record->state == kStateStarting &&
          OwnerLiveness(dir_, *record) == Liveness::kDead;
 }

@@ -154,8 +154,7 @@ void Keeper::OwnerGone() {
     owner_end_.reset();
     return;
   }
-  // A container that it was to have may be there already, or be about to be.
-  leaves_record_ = started_at_ == 0 && spec_.has_engine && !destroying_;
+  gave_up_ = started_at_ == 0 && !destroying_;
   destroying_ = true;
   BeginStop(spec_.grace_ms, 0);
 }
@@ -260,7 +259,7 @@ int Keeper::Run() {
     ShowStatus();
     if (destroying_ && (phase_ == Phase::kGone || phase_ == Phase::kNew)) break;
   }
-  if (!leaves_record_) files_.Remove();
+  gave_up_ && spec_.has_engine ? files_.GiveUp() : files_.Remove();
   RunAtEnd();
   // At once, without destructors: who waits for our end of a connection to close finds nothing of
   // us after that.

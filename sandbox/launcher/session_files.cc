@@ -19,6 +19,8 @@ namespace berth::launcher {
 namespace {
 // As kChangesFolder of runtime/record/record.h.
 constexpr char kChanges[] = "changes";
+// As kGivenUpFile of runtime/record/store_layout.h.
+constexpr char kGivenUp[] = "given-up";
 }  // namespace
 
 UniqueFd SessionFiles::Listen() const {
@@ -59,6 +61,13 @@ void SessionFiles::WriteExit(const ExitNotice& notice) const {
                      O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd.ok() || write(fd.get(), text, static_cast<size_t>(n)) != n) return;
   renameat(session.get(), "exit.new", session.get(), "exit");
+}
+
+void SessionFiles::GiveUp() const {
+  const UniqueFd mark(openat(session.get(), kGivenUp,
+                             O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  fsync(session.get());
+  unlinkat(run.get(), uid.c_str(), 0);
 }
 
 void SessionFiles::Remove() const {

@@ -21,6 +21,9 @@ struct SessionFiles {
   int SyncPlace() const;
   // Keeps how the session ended for those who ask after the keeper is gone.
   void WriteExit(const ExitNotice& notice) const;
+  // Of a session that was never let run, and has a part in an engine that may be there already, or
+  // be about to be: the record stays, as that of one that never started, for a sweep to find it by.
+  void GiveUp() const;
   // The name, if it still is this session's, the socket, and the folder with all files in it.
   void Remove() const;
 };

@@ -132,11 +132,11 @@ class KillAtEveryStep : public DockerTest {
       killed = MakeAndDieAt(nth, durable, &steps);
       auto other = OtherRuntime();
       auto found = other->Find("made");
-      const bool whole =
-          durable && found.ok() && (*found)->CheckLiveness().liveness == Liveness::kAlive && [&] {
-            auto output = (*found)->OpenOutput({});
-            return output.ok() && ReadUntil(output->fd.get(), "ran", absl::Seconds(20)) != "";
-          }();
+      // What was let run gets to it, however long the engine takes; of what was not, the output ends.
+      const bool whole = durable && found.ok() && [&] {
+        auto output = (*found)->OpenOutput({});
+        return output.ok() && ReadUntil(output->fd.get(), "ran", absl::Seconds(20)) != "";
+      }();
       if (whole) {
         Sweep();
         EXPECT_EQ((*found)->CheckLiveness().liveness, Liveness::kAlive) << "it was to stay";
