@@ -22,6 +22,7 @@
 #include "runtime/record/identity.h"
 #include "runtime/record/lease.h"
 #include "runtime/record/record.h"
+#include "runtime/record/record_cache.h"
 #include "runtime/record/test_dir.h"
 
 namespace berth {
@@ -194,6 +195,20 @@ TEST_F(StoreTest, NameOfARunningSessionIsKeptThoughItsOwnerDied) {
   orphan.state = kStateRunning;
   ASSERT_THAT(store_->Write(orphan), IsOk());
   EXPECT_THAT(store_->Reserve(Wanted("one")), StatusIs(absl::StatusCode::kAlreadyExists));
+}
+
+TEST_F(StoreTest, AContainersSessionThatItsKeeperGaveUpHasNotStarted) {
+  Record orphan = Orphan("one");
+  orphan.state = kStateRunning;
+  orphan.container_id = "berth-one";
+  ASSERT_THAT(store_->Write(orphan), IsOk());
+  RecordCache cache(absl::ZeroDuration());
+  EXPECT_EQ(store_->List(&cache)->records[0].state, kStateRunning);
+  WriteText(fs::path(RecordFile(orphan.uid)).replace_filename("given-up"), "");
+  EXPECT_EQ(store_->Read(orphan.uid)->state, kStateStarting);
+  EXPECT_EQ(store_->List(&cache)->records[0].state, kStateStarting);
+  // And so its name passes on.
+  EXPECT_NE(store_->Reserve(Wanted("one"))->uid, orphan.uid);
 }
 
 TEST_F(StoreTest, NameOfASessionThatIsGoneIsFree) {
