@@ -84,10 +84,9 @@ void Walk::HoldMissing(const std::string& source) {
   if (optional_ && links_ == 0) return;
   // Of "not-there/../x" nothing can be held but the beginning.
   const bool plain = !absl::c_linear_search(left_, "..");
-  const std::string rest =
-      plain && !left_.empty()
-          ? absl::StrCat("/", absl::StrJoin(left_.rbegin(), left_.rend(), "/"))
-          : "";
+  const std::string rest = plain && !left_.empty()
+                               ? absl::StrCat("/", absl::StrJoin(left_.rbegin(), left_.rend(), "/"))
+                               : "";
   for (const std::string& place : PlacesOf(source)) {
     AddOnce(absl::StrCat(place, rest), &view_.carved);
     const View::Shown* shows = view_.Above(place);

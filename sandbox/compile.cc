@@ -221,8 +221,7 @@ void SetGitExcludes(absl::string_view file, std::vector<std::string>* env) {
   for (const std::string& entry : *env) {
     // What is no number git complains of itself.
     if (absl::StartsWith(entry, kCount) &&
-        (!absl::SimpleAtoi(entry.substr(kCount.size()), &count) || count < 0 ||
-         count == INT_MAX)) {
+        (!absl::SimpleAtoi(entry.substr(kCount.size()), &count) || count < 0 || count == INT_MAX)) {
       return;
     }
   }

@@ -62,13 +62,15 @@ class CompileTest : public testing::Test {
   PolicyCompiler compiler_{Able()};
 };
 
-inline int IndexOf(const launcher::SandboxPlan& plan, launcher::SandboxMount::Kind kind, const std::string& target) {
+inline int IndexOf(const launcher::SandboxPlan& plan, launcher::SandboxMount::Kind kind,
+                   const std::string& target) {
   for (size_t i = 0; i < plan.mounts.size(); ++i) {
     if (plan.mounts[i].kind == kind && plan.mounts[i].target == target) return static_cast<int>(i);
   }
   return -1;
 }
-inline const launcher::SandboxMount* Find(const launcher::SandboxPlan& plan, const std::string& target) {
+inline const launcher::SandboxMount* Find(const launcher::SandboxPlan& plan,
+                                          const std::string& target) {
   for (const launcher::SandboxMount& mount : plan.mounts) {
     if (mount.target == target) return &mount;
   }

@@ -96,8 +96,8 @@ absl::StatusOr<std::vector<uint16_t>> FindFreePorts(size_t count) {
     tried[port] = true;
   }
   if (ports.size() < count) {
-    return absl::ResourceExhaustedError(absl::StrCat("find ", count, " free ports: ", ports.size(),
-                                                     " in ", attempts, " attempts"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("find ", count, " free ports: ", ports.size(), " in ", attempts, " attempts"));
   }
   return ports;
 }

@@ -61,9 +61,9 @@ class LauncherClient {
   // Returns once the program has been executed. NotFound, PermissionDenied, InvalidArgument, … if
   // it could not be, naming the step, and then nothing has run.
   absl::StatusOr<Spawned> Spawn(const SpawnRequest& request);
-  // Makes sandboxes of that encoded plan ready now, or what of one with namespaces does not depend on
-  // the plan, instead of after its second start, and returns how many wait for a program. 0: this
-  // plan's cannot be prepared.
+  // Makes sandboxes of that encoded plan ready now, or what of one with namespaces does not depend
+  // on the plan, instead of after its second start, and returns how many wait for a program. 0:
+  // this plan's cannot be prepared.
   absl::StatusOr<int> Prepare(absl::string_view plan);
   // Says what the limits of the first start will be, and whether it has namespaces and no network,
   // so that the launcher makes groups and namespaces while its plan is worked out. Later ones find

@@ -259,7 +259,11 @@ int Keeper::Run() {
     ShowStatus();
     if (destroying_ && (phase_ == Phase::kGone || phase_ == Phase::kNew)) break;
   }
-  gave_up_ && spec_.has_engine ? files_.GiveUp() : files_.Remove();
+  if (gave_up_ && spec_.has_engine) {
+    files_.GiveUp();
+  } else {
+    files_.Remove();
+  }
   RunAtEnd();
   // At once, without destructors: who waits for our end of a connection to close finds nothing of
   // us after that.

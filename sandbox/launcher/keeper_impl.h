@@ -158,7 +158,7 @@ class Keeper {
   uint64_t kill_at_ = kNever, killing_since_ = kNever;
   uint64_t started_at_ = 0, last_output_at_ = 0;
   bool destroying_ = false;
-  bool gave_up_ = false;  // its owner went before it was let run
+  bool gave_up_ = false;      // its owner went before it was let run
   Message at_end_;            // kAtEnd, if there is something to run
   bool pane_due_ = false;     // a window will come, and answers the program's questions then
   bool pane_closed_ = false;  // and somebody has closed it

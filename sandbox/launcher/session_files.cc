@@ -64,8 +64,8 @@ void SessionFiles::WriteExit(const ExitNotice& notice) const {
 }
 
 void SessionFiles::GiveUp() const {
-  const UniqueFd mark(openat(session.get(), kGivenUp,
-                             O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  const UniqueFd mark(
+      openat(session.get(), kGivenUp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   fsync(session.get());
   unlinkat(run.get(), uid.c_str(), 0);
 }

@@ -228,7 +228,7 @@ class Workloads {
   cgroups::GroupLimits expected_;
   unsigned expected_starts_ = 0;
   bool expects_ = false;  // one is to be made
-  MountWatch mounts_;  // since something was prepared
+  MountWatch mounts_;     // since something was prepared
   Rulesets rulesets_;
   std::optional<cgroups::Layout> layout_;
   unsigned starts_ = 0;

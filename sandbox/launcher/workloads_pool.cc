@@ -205,8 +205,7 @@ size_t Workloads::PrepareNow(const ChildPlan& plan) {
 
 void Workloads::MakeExpected() {
   expects_ = false;
-  const bool there =
-      early_ != nullptr && early_->init.ok() && early_->limits.limits() == expected_;
+  const bool there = early_ != nullptr && early_->init.ok() && early_->limits.limits() == expected_;
   if (!there) Expect(expected_, true);
 }
 
@@ -229,9 +228,7 @@ uint64_t Workloads::TendSpares() {
   const bool quiet = now >= last_start_ + kQuietNs;
   // The start that it was made for failed before it was asked for, or there was none.
   if (early_ != nullptr && now >= early_since_ + kIdleNs) DropEarly();
-  if (expects_ && quiet) {
-    MakeExpected();
-  }
+  if (expects_ && quiet) MakeExpected();
   if (expects_) next = last_start_ + kQuietNs;
   if (early_ != nullptr) next = std::min(next, early_since_ + kIdleNs);
   for (Prepared& kind : prepared_) {

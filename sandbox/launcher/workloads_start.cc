@@ -78,8 +78,7 @@ void Workloads::GiveUp(Workload* workload) {
 
 bool Workloads::Limit(Workload* workload, ChildPlan* plan) {
   if (plan->sandbox == nullptr) return true;
-  if (shared_limits_ == nullptr &&
-      !MakeLimits(workload, LimitsOf(*plan->sandbox), &plan->error)) {
+  if (shared_limits_ == nullptr && !MakeLimits(workload, LimitsOf(*plan->sandbox), &plan->error)) {
     return false;
   }
   (shared_limits_ != nullptr ? *shared_limits_ : workload->limits).PutInto(plan);

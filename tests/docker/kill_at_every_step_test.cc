@@ -1,7 +1,7 @@
 // Scenario 30, docker: the program that makes a session is SIGKILLed at each of its steps in turn,
 // a step being a system call that others can see: a file, a message to the engine, the keeper or
-// the launcher. Then one sweep, and either the session is there, whole, or nothing is: no container,
-// no process, no record.
+// the launcher. Then one sweep, and either the session is there, whole, or nothing is: no
+// container, no process, no record.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -132,7 +132,8 @@ class KillAtEveryStep : public DockerTest {
       killed = MakeAndDieAt(nth, durable, &steps);
       auto other = OtherRuntime();
       auto found = other->Find("made");
-      // What was let run gets to it, however long the engine takes; of what was not, the output ends.
+      // What was let run gets to it, however long the engine takes; of what was not, the output
+      // ends.
       const bool whole = durable && found.ok() && [&] {
         auto output = (*found)->OpenOutput({});
         return output.ok() && ReadUntil(output->fd.get(), "ran", absl::Seconds(20)) != "";

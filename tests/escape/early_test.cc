@@ -88,7 +88,9 @@ constexpr char kInside[] =
     "ls -la / /dev | grep -v total | tr -s ' ' | cut -d' ' -f1,3-5,9-; cat /proc/self/uid_map; "
     "echo /proc/[0-9]*; grep -h . /proc/1/comm /proc/1/cmdline; pwd; uname -n; cat /proc/net/dev; "
     "for n in user mnt net ipc uts pid cgroup; do test /proc/1/ns/$n -ef /proc/self/ns/$n; done; "
-    "ls /proc/1/root 2>&1; grep Cap /proc/self/status";
+    "ls /proc/1/root 2>&1; grep Cap /proc/self/status; "
+    // The kernel lets nobody make one whose root is not that of its mounts.
+    "unshare -Um echo has a user namespace of its own";
 
 TEST_F(EarlyTest, InsideItIsAsInOneThatIsMadeForItsPlan) {
   launcher::SandboxPlan plan = Showing(outside_);
@@ -97,6 +99,7 @@ TEST_F(EarlyTest, InsideItIsAsInOneThatIsMadeForItsPlan) {
   const Outcome cold = Shell(plan, kInside);
   EXPECT_THAT(cold.out, HasSubstr("inside"));
   EXPECT_THAT(cold.out, Not(HasSubstr(".berth-host")));
+  EXPECT_THAT(cold.out, HasSubstr("has a user namespace of its own"));
   MakeOne();
   const Outcome early = Shell(plan, kInside);
   EXPECT_EQ(early.out, cold.out);
