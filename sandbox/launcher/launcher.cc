@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -28,6 +29,12 @@
 
 namespace berth::launcher {
 namespace {
+
+constexpr uint64_t kNever = ~uint64_t{0};
+// SIGCHLD names one child, and others may have ended with it. To find those the kernel looks at
+// every child there is. Whoever somebody waits for has an event of its own (Workloads), so that is
+// left for later: it concerns proxies and spares, of which nothing is left but their number.
+constexpr uint64_t kSweepNs = 200000000;
 
 class Launcher {
  public:
@@ -175,19 +182,24 @@ int Launcher::Run() {
     return 2;
   }
   Message message;
+  uint64_t sweep_at = kNever;
   // Once the host is gone, so is everything that it spawned: this ends when the last of it has.
   while (open || !workloads_.empty()) {
     const uint64_t next = workloads_.Settle();
     std::vector<pollfd> fds{{open ? kControlFd : -1, POLLIN, 0}, {signals.fd(), POLLIN, 0}};
     workloads_.AppendPoll(&fds);
     if (workloads_.empty() && !open) break;
-    if (poll(fds.data(), fds.size(), PollTimeout(next)) < 0) continue;
+    if (poll(fds.data(), fds.size(), PollTimeout(std::min(next, sweep_at))) < 0) continue;
     workloads_.Polled(fds);
     if (fds[1].revents != 0) {
       int status;
-      // First the one that it names: to find another the kernel looks at every child there is.
       const pid_t named = signals.Drain();
       if (named > 0 && waitpid(named, &status, WNOHANG) == named) workloads_.Reaped(named, status);
+      sweep_at = std::min(sweep_at, NowNs() + kSweepNs);
+    }
+    if (sweep_at <= NowNs()) {
+      sweep_at = kNever;
+      int status;
       for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) workloads_.Reaped(pid, status);
     }
     if (fds[0].revents != 0) {

@@ -8,6 +8,7 @@
 
 #include <iterator>
 #include <memory>
+#include <utility>
 
 #include "sandbox/launcher/kernel.h"
 
@@ -75,11 +76,13 @@ bool ReadyChild::Await(Failure* failure) {
   return waits() || Failed(failure);
 }
 
-ReadyChild::~ReadyChild() {
-  if (__atomic_load_n(&state_, __ATOMIC_ACQUIRE) == kLeft) return;
-  PidfdSignal(pidfd_.get(), SIGKILL);
-  // It is on a stack of ours.
-  for (const State state : {kPrepares, kWaits}) AwaitChange(state);
+UniqueFd ReadyChild::End() {
+  if (__atomic_load_n(&state_, __ATOMIC_ACQUIRE) != kLeft) {
+    PidfdSignal(pidfd_.get(), SIGKILL);
+    // It is on a stack of ours.
+    for (const State state : {kPrepares, kWaits}) AwaitChange(state);
+  }
+  return std::move(pidfd_);
 }
 
 int ReadyChild::Run(const ChildPlan& plan, Failure* failure) {

@@ -29,8 +29,9 @@ class ReadyChild {
   static std::unique_ptr<ReadyChild> Start(ChildPlan* plan, int cgroup_fd);
   // Returns once it waits. False with *failure; it is reaped then.
   bool Await(Failure* failure);
-  // Ends one that was not run; it is still to be reaped.
-  ~ReadyChild();
+  // Ends one that was not run. Returns its pidfd: it is still to be reaped.
+  UniqueFd End();
+  ~ReadyChild() { End(); }
 
   pid_t pid() const { return pid_; }
   // False if it was ended meanwhile.

@@ -101,6 +101,7 @@ bool Workloads::RemoveKept() {
 }
 
 void Workloads::Add(std::unique_ptr<Workload> workload) {
+  Watch(workload.get());
   workload->at = all_.size();
   by_pid_[workload->pid] = workload.get();
   if (workload->kill_at != kNever) Note(workload.get());
@@ -228,6 +229,10 @@ void Workloads::Unwatch(Workload* workload) {
 
 void Workloads::Watch(Workload* workload) {
   std::vector<pollfd> wanted;
+  if (workload->running) {
+    const UniqueFd& init = workload->init;
+    wanted.push_back({init.ok() ? init.get() : workload->process.get(), POLLIN, 0});
+  }
   if (!workload->running && workload->tree.has_value()) {
     wanted.push_back({workload->tree->events_fd(), POLLPRI, 0});
   }
@@ -259,7 +264,12 @@ void Workloads::TakeEvents() {
   epoll_event events[64];
   const int count = epoll_wait(events_.get(), events, 64, 0);
   for (int i = 0; i < count; ++i) {
-    Note(static_cast<Workload*>(events[i].data.ptr));
+    Workload* workload = static_cast<Workload*>(events[i].data.ptr);
+    Note(workload);
+    int status;
+    if (workload->running && waitpid(workload->pid, &status, WNOHANG) == workload->pid) {
+      Reaped(workload->pid, status);
+    }
   }
 }
 

@@ -74,7 +74,9 @@ class Workloads {
   // TERM to the tree of that program, KILL after the grace. Not known: nothing.
   void Stop(pid_t program, uint32_t grace_ms);
   void StopAll(uint32_t grace_ms);
-  // A child of this process was reaped. False if it is none of ours.
+  // A child of this process was reaped. False if it is none of ours. Those that were begun are
+  // reaped by Settle too, each at an event of its own: who has thousands of children need not look
+  // for them among all.
   bool Reaped(pid_t pid, int status);
   // Kills what is due and forgets what is gone. Returns when to call it again (ns), or ~0.
   uint64_t Settle();
@@ -109,6 +111,7 @@ class Workloads {
     std::optional<Tree> tree;  // not if supervised, or held by `init` alone
     UniqueFd supervisor_hold;  // see supervisor.h
     UniqueFd init;             // of a sandbox with namespaces
+    UniqueFd process;          // of one that was begun, `pid` if that is not `init`
     // Of a spare without them: its program's process, and the ruleset that it is under.
     std::unique_ptr<ReadyChild> ready = {};
     uint64_t ruleset = 0;

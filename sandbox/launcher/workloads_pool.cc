@@ -82,6 +82,7 @@ bool Workloads::IsOfUse(Workload* spare, const ChildPlan& plan) {
 
 void Workloads::Discard(std::unique_ptr<Workload> spare) {
   PidfdSignal(spare->init.get(), SIGKILL);
+  if (spare->ready != nullptr) spare->process = spare->ready->End();
   spare->ready = nullptr;
   Add(std::move(spare));  // until it is reaped
 }

@@ -234,7 +234,6 @@ pid_t Workloads::Start(ChildPlan* plan, UniqueFd exit_socket, int* pidfd, std::s
   const pid_t program = workload->program;
   if (workload->supervised) workload->exit_socket.reset();
   workload->supervisor_hold.reset();
-  Watch(workload.get());
   Add(std::move(workload));
   return program;
 }
@@ -255,11 +254,13 @@ void Workloads::Begin(ChildPlan* plan, std::shared_ptr<const SandboxPlan> sandbo
     workload->starting = std::move(start);
   } else {
     TellStart(*workload, start, pidfd);
-    close(pidfd);
-    if (workload->supervised) workload->exit_socket.reset();
+    workload->process.reset(pidfd);
+    if (workload->supervised) {
+      workload->process.reset(PidfdOpen(workload->pid));
+      workload->exit_socket.reset();
+    }
     workload->supervisor_hold.reset();
   }
-  Watch(workload);
   Add(std::move(launched));
   Prepare(*plan);
 }
