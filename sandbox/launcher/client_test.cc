@@ -194,6 +194,32 @@ TEST_P(ClientTest, ManyThreadsGetTheirOwnAnswers) {
   for (std::thread& thread : threads) thread.join();
 }
 
+TEST_P(ClientTest, OfManyThatEndAtOnceEachIsTold) {
+  int pipe_fds[2];
+  ASSERT_EQ(pipe2(pipe_fds, O_CLOEXEC), 0);
+  UniqueFd reads(pipe_fds[0]), writes(pipe_fds[1]);
+  std::vector<Spawned> all;
+  for (int i = 0; i < 100; ++i) {
+    SpawnRequest request = Request({"sh", "-c", absl::StrCat("read x; exit ", i)});
+    request.stdio[0] = reads.get();
+    auto spawned = client_->Spawn(request);
+    ASSERT_THAT(spawned, IsOk());
+    all.push_back(*std::move(spawned));
+  }
+  // So that it hears of one signal for all of them.
+  ASSERT_EQ(kill(client_->pid(), SIGSTOP), 0);
+  writes.reset();
+  for (const Spawned& spawned : all) {
+    EXPECT_THAT(WaitFd(spawned.pidfd.get(), POLLIN, absl::Now() + absl::Seconds(20), "its end"),
+                IsOk());
+  }
+  ASSERT_EQ(kill(client_->pid(), SIGCONT), 0);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(WaitExit(all[static_cast<size_t>(i)]).code, i);
+    WaitGone(all[static_cast<size_t>(i)]);
+  }
+}
+
 TEST_P(ClientTest, EverythingEndsWithTheClient) {
   int pipe_fds[2];
   ASSERT_EQ(pipe2(pipe_fds, O_CLOEXEC), 0);
