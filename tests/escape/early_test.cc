@@ -44,14 +44,6 @@ class EarlyTest : public EnclosedTest {
     EXPECT_THAT(waiting, Not(IsEmpty()));
     return waiting.empty() ? -1 : waiting.back();  // those before it may not have been reaped yet
   }
-  // The launcher's children.
-  std::vector<pid_t> Waiting() const {
-    std::ifstream file(
-        absl::StrCat("/proc/", client_->pid(), "/task/", client_->pid(), "/children"));
-    std::vector<pid_t> pids;
-    for (pid_t pid; file >> pid;) pids.push_back(pid);
-    return pids;
-  }
   launcher::SandboxPlan Showing(const std::string& source) const {
     launcher::SandboxPlan plan = Plan();
     plan.mounts.push_back(

@@ -212,6 +212,13 @@ void EnclosedTest::AwaitGone(const launcher::Spawned& spawned) {
   EXPECT_TRUE(gone.ok()) << gone;
 }
 
+std::vector<pid_t> EnclosedTest::Waiting() const {
+  std::ifstream file(absl::StrCat("/proc/", client_->pid(), "/task/", client_->pid(), "/children"));
+  std::vector<pid_t> pids;
+  for (pid_t pid; file >> pid;) pids.push_back(pid);
+  return pids;
+}
+
 std::string EnclosedTest::Path(absl::string_view name) const {
   return absl::StrCat(work_, "/", name);
 }

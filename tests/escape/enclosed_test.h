@@ -3,6 +3,8 @@
 #ifndef BERTH_TESTS_ESCAPE_ENCLOSED_TEST_H_
 #define BERTH_TESTS_ESCAPE_ENCLOSED_TEST_H_
 
+#include <sys/types.h>
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,6 +56,9 @@ class EnclosedTest : public testing::Test {
 
   static launcher::ExitNotice AwaitEnd(const launcher::Spawned& spawned);
   static void AwaitGone(const launcher::Spawned& spawned);
+
+  // The launcher's children: those that wait, while nothing else runs.
+  std::vector<pid_t> Waiting() const;
 
   std::string Path(absl::string_view name) const;
   void Write(absl::string_view name, absl::string_view text) const;

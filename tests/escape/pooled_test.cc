@@ -64,14 +64,6 @@ class PooledTest : public EnclosedTest {
     prepares_ = false;  // this is what is to be taken
     return client_->Prepare(plan.Encode());
   }
-  // The launcher's children: those that wait, while nothing else runs.
-  std::vector<pid_t> Waiting() const {
-    std::ifstream file(
-        absl::StrCat("/proc/", client_->pid(), "/task/", client_->pid(), "/children"));
-    std::vector<pid_t> pids;
-    for (pid_t pid; file >> pid;) pids.push_back(pid);
-    return pids;
-  }
   std::vector<std::string> Names() const {
     std::vector<std::string> names;
     for (const fs::directory_entry& entry : fs::directory_iterator(work_)) {
