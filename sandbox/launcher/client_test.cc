@@ -1,14 +1,18 @@
 #include "sandbox/launcher/client.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/ioctl.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +31,7 @@
 #include "sandbox/base/unique_fd.h"
 #include "sandbox/base/wait_fd.h"
 #include "sandbox/launcher/forked.h"
+#include "sandbox/launcher/kernel.h"
 #include "sandbox/launcher/protocol.h"
 
 namespace berth::launcher {
@@ -218,6 +223,29 @@ TEST_P(ClientTest, OfManyThatEndAtOnceEachIsTold) {
     EXPECT_EQ(WaitExit(all[static_cast<size_t>(i)]).code, i);
     WaitGone(all[static_cast<size_t>(i)]);
   }
+}
+
+// It can be waited for only once the tracer has seen it, and looking for that must not go on and on.
+TEST_P(ClientTest, AnEndThatATracerKeepsBackCostsNoTime) {
+  auto spawned = client_->Spawn(Request({"sleep", "1000"}));
+  ASSERT_THAT(spawned, IsOk());
+  ASSERT_EQ(ptrace(PTRACE_SEIZE, spawned->pid, nullptr, nullptr), 0) << strerror(errno);
+  ASSERT_EQ(PidfdSignal(spawned->pidfd.get(), SIGKILL), 0);
+  ASSERT_THAT(WaitFd(spawned->pidfd.get(), POLLIN, absl::Now() + absl::Seconds(20), "its end"),
+              IsOk());
+  const auto processor_time = [&] {
+    std::ifstream file(absl::StrCat("/proc/", client_->pid(), "/schedstat"));
+    int64_t ns = -1;
+    file >> ns;
+    return absl::Nanoseconds(ns);
+  };
+  const absl::Duration before = processor_time();
+  EXPECT_THAT(WaitFd(spawned->exit_socket.get(), POLLIN, absl::Now() + absl::Seconds(1), "exit"),
+              StatusIs(absl::StatusCode::kDeadlineExceeded));
+  EXPECT_LT(processor_time() - before, absl::Milliseconds(200));
+  EXPECT_EQ(waitpid(spawned->pid, nullptr, __WALL), spawned->pid);
+  EXPECT_EQ(WaitExit(*spawned).signal, SIGKILL);
+  WaitGone(*spawned);
 }
 
 TEST_P(ClientTest, EverythingEndsWithTheClient) {

@@ -46,8 +46,6 @@ class Keeper {
   int Run();
 
  private:
-  static constexpr uint64_t kNever = ~uint64_t{0};
-
   // A connection. Each has one request under way at most.
   struct Client {
     uint64_t id;

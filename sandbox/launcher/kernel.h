@@ -21,6 +21,9 @@ inline int CloseRange(unsigned first, unsigned last, unsigned flags) {
   return static_cast<int>(syscall(SYS_close_range, first, last, flags));
 }
 
+// As a time: one that does not come.
+inline constexpr uint64_t kNever = ~uint64_t{0};
+
 inline uint64_t NowNs() {
   timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);

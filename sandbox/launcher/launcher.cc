@@ -30,7 +30,6 @@
 namespace berth::launcher {
 namespace {
 
-constexpr uint64_t kNever = ~uint64_t{0};
 // SIGCHLD names one child, and others may have ended with it. To find those the kernel looks at
 // every child there is. Whoever somebody waits for has an event of its own (Workloads), so that is
 // left for later: it concerns proxies and spares, of which nothing is left but their number.

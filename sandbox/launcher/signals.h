@@ -35,9 +35,9 @@ class ChildSignals {
   UniqueFd fd_;
 };
 
-// Milliseconds from now until `at` (ns, CLOCK_MONOTONIC), rounded up; -1 if it is ~0.
+// Milliseconds from now until `at` (ns, CLOCK_MONOTONIC), rounded up; -1 if that is never.
 inline int PollTimeout(uint64_t at) {
-  if (at == ~uint64_t{0}) return -1;
+  if (at == kNever) return -1;
   const uint64_t now = NowNs();
   if (at <= now) return 0;
   const uint64_t ms = (at - now + 999999) / 1000000;

@@ -70,12 +70,12 @@ void CloseAllBut(int* keep, int count) {
   close(report);
 
   bool running = true, stopping = false, killing = false;
-  uint64_t kill_at = ~uint64_t{0};
+  uint64_t kill_at = kNever;
   while (running || !tree.Empty()) {
     pollfd wait{signals.get(), POLLIN, 0};
     const uint64_t now = NowNs();
     int timeout = -1;
-    if (!killing && kill_at != ~uint64_t{0}) {
+    if (!killing && kill_at != kNever) {
       timeout = kill_at <= now ? 0 : static_cast<int>((kill_at - now) / 1000000 + 1);
     }
     poll(&wait, 1, timeout);

@@ -22,7 +22,6 @@
 
 namespace berth::launcher {
 namespace {
-constexpr uint64_t kNever = ~uint64_t{0};
 constexpr size_t kMostKept = 16;  // groups with limits
 constexpr size_t kMostEnded = 64;
 
@@ -228,11 +227,9 @@ void Workloads::Unwatch(Workload* workload) {
 }
 
 void Workloads::Watch(Workload* workload) {
+  const UniqueFd& process = workload->init.ok() ? workload->init : workload->process;
   std::vector<pollfd> wanted;
-  if (workload->running) {
-    const UniqueFd& init = workload->init;
-    wanted.push_back({init.ok() ? init.get() : workload->process.get(), POLLIN, 0});
-  }
+  if (workload->running) wanted.push_back({process.get(), POLLIN, 0});
   if (!workload->running && workload->tree.has_value()) {
     wanted.push_back({workload->tree->events_fd(), POLLPRI, 0});
   }
@@ -254,6 +251,8 @@ void Workloads::Watch(Workload* workload) {
     if (in(workload->watched, fd.fd)) continue;
     epoll_event event{};
     event.events = static_cast<uint32_t>(fd.events);
+    // Told once: what a tracer has not seen yet cannot be reaped. SIGCHLD tells when it can.
+    if (fd.fd == process.get()) event.events |= EPOLLET;
     event.data.ptr = workload;
     epoll_ctl(events_.get(), EPOLL_CTL_ADD, fd.fd, &event);
   }

@@ -25,6 +25,7 @@
 #include "sandbox/launcher/enter/rulesets.h"
 #include "sandbox/launcher/enter/tree_limits.h"
 #include "sandbox/launcher/enter/violations.h"
+#include "sandbox/launcher/kernel.h"
 #include "sandbox/launcher/own_program.h"
 #include "sandbox/launcher/ready_child.h"
 #include "sandbox/launcher/tree.h"
@@ -78,7 +79,7 @@ class Workloads {
   // reaped by Settle too, each at an event of its own: who has thousands of children need not look
   // for them among all.
   bool Reaped(pid_t pid, int status);
-  // Kills what is due and forgets what is gone. Returns when to call it again (ns), or ~0.
+  // Kills what is due and forgets what is gone. Returns when to call it again (ns), or kNever.
   uint64_t Settle();
   // What to wait on before the next Settle, besides SIGCHLD.
   void AppendPoll(std::vector<pollfd>* fds) const;
@@ -124,7 +125,7 @@ class Workloads {
     bool told = false;  // of its end
     bool stopping = false;
     bool killed = false;
-    uint64_t kill_at = ~uint64_t{0};
+    uint64_t kill_at = kNever;
     size_t at = 0;       // in all_
     bool noted = false;  // in noted_
     std::vector<pollfd> watched = {};

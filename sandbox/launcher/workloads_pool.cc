@@ -224,7 +224,7 @@ void Workloads::SpareEnded(pid_t pid) {
 }
 
 uint64_t Workloads::TendSpares() {
-  uint64_t next = ~uint64_t{0};
+  uint64_t next = kNever;
   const uint64_t now = NowNs();
   const bool quiet = now >= last_start_ + kQuietNs;
   // The start that it was made for failed before it was asked for, or there was none.

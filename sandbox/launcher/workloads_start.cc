@@ -26,7 +26,6 @@
 namespace berth::launcher {
 namespace {
 
-constexpr uint64_t kNever = ~uint64_t{0};
 // As long as a report is waited for.
 constexpr uint64_t kLongestStart = uint64_t{60} * 1000000000;
 

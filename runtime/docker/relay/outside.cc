@@ -31,7 +31,8 @@
 namespace berth::relay {
 namespace {
 
-constexpr uint64_t kNever = ~uint64_t{0};
+using launcher::kNever;
+
 constexpr size_t kPiece = 32 << 10;
 constexpr size_t kOutputQueue = 256 << 10;
 
