@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,13 +35,14 @@
 #include "absl/log/check.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "runtime/native/benchmark/samples.h"
 #include "sandbox/base/unique_fd.h"
+#include "sandbox/benchmark/filter_cost.h"
 #include "sandbox/benchmark/floors.h"
 #include "sandbox/benchmark/open_cost.h"
+#include "sandbox/benchmark/peers.h"
 #include "sandbox/compile.h"
 #include "sandbox/launcher/client.h"
 #include "sandbox/launcher/kernel.h"
@@ -65,9 +65,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using launcher::NowNs;
-using launcher::SandboxMount;
 using launcher::SandboxPlan;
-using Kind = SandboxMount::Kind;
 
 // One way to start the program and wait for its end; its stdout is the descriptor.
 using Starter = std::function<void(int out)>;
@@ -92,7 +90,7 @@ class Bench {
   void Latency(const std::string& title);
   void Rates();
   void Beside(int count);
-  void FilterCost();
+  void FilterCost() const { PrintFilterCost(floor_); }
   void ReportCost();
   void Preparations();
 
@@ -103,8 +101,6 @@ class Bench {
   void AddPeers();
   void AddCommand(const std::string& name, std::vector<std::string> argv);
   launcher::Spawned Spawn(const SandboxPlan& plan, int out, std::vector<std::string> argv = {});
-  std::vector<std::string> Bwrap() const;
-  std::vector<std::string> Minijail() const;
 
   std::string dir_ = absl::GetFlag(FLAGS_dir) + "/berth-benchmark-XXXXXX", work_, program_,
               home_ = "/berth-home";
@@ -200,86 +196,6 @@ void Bench::AddTiers() {
   add("berth, namespaces", namespaces_);
 }
 
-std::string Find(const std::string& name) {
-  for (const auto folder : absl::StrSplit(getenv("PATH") ? getenv("PATH") : "", ':')) {
-    const std::string path = absl::StrCat(folder, "/", name);
-    if (access(path.c_str(), X_OK) == 0) return path;
-  }
-  printf("%s is not on PATH: left out\n", name.c_str());
-  return "";
-}
-
-// The same paths as the plan, no carve-outs.
-std::vector<std::string> Bench::Bwrap() const {
-  std::vector<std::string> argv = {
-      Find("bwrap"), "--unshare-user", "--unshare-all", "--die-with-parent",
-      "--hostname",  "berth",          "--seccomp",     "9"};
-  const auto add = [&argv](const char* option, const std::string& a, const std::string& b = "") {
-    argv.insert(argv.end(), {option, a});
-    if (!b.empty()) argv.push_back(b);
-  };
-  for (const SandboxMount& mount : namespaces_.mounts) {
-    if (mount.kind == Kind::kBind) {
-      add(mount.read_only ? "--ro-bind" : "--bind", mount.source, mount.target);
-    }
-    if (mount.kind == Kind::kTmpfs) add("--tmpfs", mount.target);
-    if (mount.kind == Kind::kSymlink) add("--symlink", mount.source, mount.target);
-    if (mount.kind == Kind::kProc) add("--proc", "/proc");
-    if (mount.kind == Kind::kDev) add("--dev", "/dev");
-  }
-  argv.insert(argv.end(), {"--", program_});
-  return argv;
-}
-
-// It wants to find its mount points.
-std::vector<std::string> Bench::Minijail() const {
-  const std::string jail = dir_ + "/jail";
-  std::vector<std::string> argv = {Find("minijail0"),
-                                   "-U",
-                                   "-p",
-                                   "-l",
-                                   "-e",
-                                   "--uts",
-                                   "-N",
-                                   "-n",
-                                   "-c",
-                                   "0",
-                                   "--ambient",
-                                   "-T",
-                                   "static",
-                                   "-P",
-                                   jail,
-                                   "-k",
-                                   "proc,/proc,proc,0xe",
-                                   absl::StrCat("-m", geteuid(), " ", geteuid(), " 1"),
-                                   absl::StrCat("-M", getegid(), " ", getegid(), " 1"),
-                                   absl::StrCat("--seccomp-bpf-binary=", dir_, "/filter.bpf"),
-                                   "--logging=stderr"};
-  fs::create_directories(jail + "/proc");
-  const auto bind = [&](const std::string& source, const std::string& target, bool writable) {
-    if (fs::is_directory(source)) {
-      fs::create_directories(jail + target);
-    } else {
-      fs::create_directories(fs::path(jail + target).parent_path());
-      std::ofstream(jail + target) << "";
-    }
-    argv.insert(argv.end(), {"-b", absl::StrCat(source, ",", target, writable ? ",1" : "")});
-  };
-  for (const SandboxMount& mount : namespaces_.mounts) {
-    if (mount.kind == Kind::kBind) bind(mount.source, mount.target, !mount.read_only);
-    if (mount.kind == Kind::kTmpfs) {
-      fs::create_directories(jail + mount.target);
-      argv.insert(argv.end(), {"-k", absl::StrCat("tmpfs,", mount.target, ",tmpfs,0xe")});
-    }
-    if (mount.kind != Kind::kDev) continue;
-    for (const char* name : {"null", "zero", "full", "random", "urandom", "tty"}) {
-      bind(absl::StrCat("/dev/", name), absl::StrCat("/dev/", name), true);
-    }
-  }
-  argv.insert(argv.end(), {"--", program_});
-  return argv;
-}
-
 void Bench::AddCommand(const std::string& name, std::vector<std::string> argv) {
   if (argv.empty() || argv[0].empty()) return;
   columns_.emplace_back(name, [this, name, argv](int out) {
@@ -305,8 +221,9 @@ void Bench::AddCommand(const std::string& name, std::vector<std::string> argv) {
 }
 
 void Bench::AddPeers() {
-  AddCommand("bwrap", Bwrap());
-  AddCommand("minijail0", Minijail());
+  const Peers peers{namespaces_, program_, dir_ + "/filter.bpf", dir_ + "/jail"};
+  AddCommand("bwrap", peers.Bwrap());
+  AddCommand("minijail0", peers.Minijail());
   const std::string berth = absl::GetFlag(FLAGS_berth);
   if (access(berth.c_str(), X_OK) != 0) {
     printf("%s is not there: left out\n", berth.c_str());
@@ -394,37 +311,7 @@ void Bench::Beside(int count) {
   }
 }
 
-// Per system call: one that the kernel knows to be allowed whatever its arguments are, and one
-// whose arguments are compared.
-void Bench::FilterCost() {
-  int fds[2];
-  CHECK_EQ(pipe2(fds, O_CLOEXEC), 0);
-  const UniqueFd reads(fds[0]), writes(fds[1]);
-  const pid_t pid = fork();
-  CHECK_GE(pid, 0);
-  if (pid == 0) {
-    const auto time = [](auto call) {
-      constexpr int kCalls = 500000;
-      const uint64_t begin = NowNs();
-      for (int i = 0; i < kCalls; ++i) call();
-      return static_cast<double>(NowNs() - begin) / kCalls;
-    };
-    const auto plain = [] { syscall(SYS_getppid); };
-    const auto compared = [] { syscall(SYS_openat, -1, "x", O_RDONLY); };
-    double ns[4] = {time(plain), time(compared)};
-    LoadFilter(floor_);
-    ns[2] = time(plain);
-    ns[3] = time(compared);
-    _exit(write(writes.get(), ns, sizeof(ns)) == ssize_t{sizeof(ns)} ? 0 : 1);
-  }
-  double ns[4];
-  CHECK_EQ(read(reads.get(), ns, sizeof(ns)), ssize_t{sizeof(ns)});
-  Await(pid);
-  printf("\nns per call, without and with the filter: getppid %.0f, %.0f; openat %.0f, %.0f\n",
-         ns[0], ns[2], ns[1], ns[3]);
-}
-
-// The same where each open is told to the helper first.
+// Where each open is told to the helper first.
 void Bench::ReportCost() {
   constexpr char kFile[] = "/etc/passwd";
   printf("ns per open and close of %s, files not told and told:", kFile);

@@ -225,7 +225,8 @@ TEST_P(ClientTest, OfManyThatEndAtOnceEachIsTold) {
   }
 }
 
-// It can be waited for only once the tracer has seen it, and looking for that must not go on and on.
+// It can be waited for only once the tracer has seen it, and looking for that must not go on and
+// on.
 TEST_P(ClientTest, AnEndThatATracerKeepsBackCostsNoTime) {
   auto spawned = client_->Spawn(Request({"sleep", "1000"}));
   ASSERT_THAT(spawned, IsOk());
